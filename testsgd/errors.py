@@ -36,6 +36,10 @@ __all__ = [
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # A quoted value, or a word, of more than 200 characters: that many are shown.
 _LONG_VALUES = re.compile(r"""('[^']{200})[^']+|("[^"]{200})[^"]+|([^\s'"]{200})[^\s'"]+""")
+# How numpy writes its own numbers and texts, such as np.float64(0.5) or np.True_.
+_NUMPY_SCALAR = re.compile(
+    r"""\bnp\.(?:float|int|uint|bool|str_)\d*\(('[^']*'|"[^"]*"|[^()'"]*)\)|\bnp\.(True|False)_"""
+)
 
 
 def printable(text: str) -> str:
@@ -96,6 +100,7 @@ class TestSGDError(Exception):
         message = f"{self.where}: {what}" if self.where else what
         if self.remedy:
             message = f"{message}; {self.remedy}"
+        message = _NUMPY_SCALAR.sub(lambda match: match[match.lastindex or 0], message)
         return printable(" ".join(message.split()))
 
     def __reduce__(self) -> tuple[Any, ...]:

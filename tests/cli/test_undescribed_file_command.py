@@ -185,3 +185,45 @@ def test_an_outcome_that_is_none_or_of_metrics_is_refused_in_one_line(
 ) -> None:
     arguments = ("audit", people.name, "--predictions", "approved", "--sensitive", "sex")
     assert "outcome" in fails(*arguments, *options)
+
+
+@pytest.mark.parametrize("name", ["m.foo", "j.pt", "folder"])
+def test_a_model_of_an_unknown_kind_is_named(
+    fails: Callable[..., str], folder: Path, people: Path, name: str
+) -> None:
+    path = folder / name
+    path.mkdir() if name == "folder" else path.write_bytes(b"x")
+    line = fails("audit", people.name, "--model", name, "--sensitive", "sex")
+    assert name in line
+    assert ".skops" in line
+
+
+@pytest.fixture
+def incomes(folder: Path) -> Path:
+    """Rows with the labels of Adult."""
+    source = np.random.default_rng(3)
+    rows = pd.DataFrame({"sex": source.choice(["f", "m"], 300), "hours": range(300)})
+    rows["income"] = np.where(source.random(300) < 0.3, ">50K", "<=50K")
+    path = folder / "incomes.csv"
+    rows.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("by", [(), ("--metrics", "selection_rate")])
+def test_the_larger_side_of_two_is_favourable_and_said_to_be_a_guess(
+    testsgd: Run, folder: Path, incomes: Path, by: tuple[str, ...]
+) -> None:
+    arguments = ("audit", incomes.name, "--predictions", "income", "--sensitive", "sex", *by)
+    arguments = (*arguments, "--replicates", "99")
+    guessed = testsgd(*arguments)
+    assert guessed.code == 0
+    assert "--favorable '<=50K'" in guessed.out
+    written = folder / "reports" / "incomes" / "result.json"
+    result = json.loads(written.read_text(encoding="utf-8"))
+    assert any("--favorable '<=50K'" in note for note in result["data"]["notes"])
+    given = testsgd(*arguments, "--favorable", ">50K", "--out", "given")
+    assert given.code == 0
+    assert "--favorable" not in given.out
+    named = json.loads((folder / "given" / "result.json").read_text(encoding="utf-8"))
+    places = "metrics" if by else "groups"
+    assert named[places] == result[places]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shlex
 from decimal import Decimal
 
 import numpy as np
@@ -21,6 +22,8 @@ from testsgd.data import (
 )
 from testsgd.data.inference import (
     MOST_SENSITIVE_VALUES,
+    classes_of,
+    favourable_class,
     joined,
     ordered_values,
     quantile_edges,
@@ -253,3 +256,36 @@ def test_values_are_told_apart_by_their_texts(cells: list[object], texts: list[s
     column = pd.Series(cells, dtype=object, name="cell")
     assert infer_column(column).distinct == len(texts)
     assert ordered_values(column.dropna()) == texts
+
+
+@pytest.mark.parametrize(
+    ("classes", "favourable"),
+    [
+        (["<=50K", ">50K"], ">50K"),
+        ([" <=50K.", " >50K."], " >50K."),
+        ([">=5", "<5"], ">=5"),
+        (["< 5 years", ">= 5 years"], ">= 5 years"),
+        (["<=$1,000", ">$1,000"], ">$1,000"),
+        (["<5", ">6"], None),
+        (["<5", "<=5"], None),
+        (["<5", ">5", ">=5"], None),
+        (["<a", ">a"], None),
+        (["under 30", "over 30"], None),
+    ],
+)
+def test_of_two_sides_of_a_number_the_larger_one_is_favourable(
+    classes: list[str], favourable: str | None
+) -> None:
+    if favourable is not None:
+        assert favourable_class(classes, None) == favourable
+        return
+    with pytest.raises(ParameterError) as caught:
+        favourable_class(classes, None)
+    assert caught.value.details["labels"] == tuple(classes)
+    assert f"--favorable {shlex.quote(classes[-1])}" in caught.value.remedy
+
+
+def test_labels_without_a_name_are_not_called_none() -> None:
+    with pytest.raises(ParameterError) as caught:
+        classes_of(pd.Series(["a", "a"]))
+    assert "None" not in str(caught.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +81,21 @@ def test_a_missing_extra_pickles_too(protocol: int) -> None:
     assert type(back) is MissingExtraError
     assert str(back) == str(error)
     assert back.details == {"package": "pyarrow", "extra": "parquet", "purpose": "writing Parquet"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.float64(0.5), "0.5"),
+        (np.float32(-1e-7), "-1e-07"),
+        (np.int64(3), "3"),
+        (np.str_("a (b)"), "'a (b)'"),
+        (np.str_("it's"), '"it\'s"'),
+        (np.bool_(True), "True"),
+        ([np.float64(0.5), np.str_("a")], "[0.5, 'a']"),
+    ],
+)
+def test_values_of_numpy_are_written_as_others_are(value: object, text: str) -> None:
+    assert str(TestSGDError(f"{value!r} is seen", remedy=f"not {value!r}")) == (
+        f"{text} is seen; not {text}"
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from testsgd.data import Label
 from testsgd.errors import DataError, ModelError
@@ -140,3 +142,61 @@ def test_an_interruption_is_no_mistake_of_the_model() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         model(interrupted).decisions(FRAME)
+
+
+WEIGHTS = {"age": 2}
+
+
+def looks_up_weights(frame: pd.DataFrame) -> list[str]:
+    return ["yes" if WEIGHTS["weights"] > age else "no" for age in frame["age"]]
+
+
+def converts(frame: pd.DataFrame) -> list[bool]:
+    return [float(text) > 0 for text in frame["gender"]]
+
+
+def takes_another_column(frame: pd.DataFrame) -> Any:
+    return frame["income"] > 3
+
+
+def takes_another_attribute(frame: pd.DataFrame) -> Any:
+    return frame.income > 3
+
+
+def looks_up_weights_in_a_series(frame: pd.DataFrame) -> Any:
+    return pd.Series(WEIGHTS)["weights"] > frame["age"]
+
+
+def raised(function: Any) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        model(function).decisions(FRAME)
+    assert caught.value.__cause__ is not None
+    return caught.value
+
+
+@pytest.mark.parametrize("function", [looks_up_weights, converts, looks_up_weights_in_a_series])
+def test_a_mistake_inside_the_function_is_said_with_its_line(function: Any) -> None:
+    error = raised(function)
+    assert Path(error.details["file"]).name == Path(__file__).name
+    assert error.details["line"] == function.__code__.co_firstlineno + 1
+    assert f"line {error.details['line']}" in error.remedy
+
+
+@pytest.mark.parametrize(
+    "function", [takes_another_column, takes_another_attribute, lambda first, second: [1, 2, 3]]
+)
+def test_a_function_of_other_columns_is_said_which_there_are(function: Any) -> None:
+    error = raised(function)
+    assert "age, gender" in error.remedy
+    assert "line" not in error.remedy
+
+
+def test_an_estimator_of_other_columns_is_said_which_there_are() -> None:
+    other = pd.DataFrame({"age": [1, 2], "income": [3, 4]})
+    tree = DecisionTreeClassifier().fit(other, ["no", "yes"])
+    assert "age, gender" in raised(tree.predict).remedy
+    # What the estimator says of a value is not of the columns.
+    tree = DecisionTreeClassifier().fit(other.set_axis(["age", "gender"], axis=1), ["no", "yes"])
+    error = raised(tree.predict)
+    assert "age, gender" not in error.remedy
+    assert "file" not in error.details

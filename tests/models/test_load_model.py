@@ -267,3 +267,20 @@ def test_a_data_set_without_a_trained_network_says_how_to_get_one(
     mine = demo_specification.model_copy(update={"dataset": identity})
     with pytest.raises(ModelError, match="testsgd train mine"):
         load_model(None, mine)
+
+
+@pytest.mark.parametrize("name", ["m.foo", "j.pt", "empty", "folder"])
+def test_what_is_there_but_of_an_unknown_kind_is_not_called_missing(
+    name: str, demo_specification: DatasetSpecification, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.mkdir() if name == "folder" else path.write_bytes(b"" if name == "empty" else b"x")
+    with pytest.raises(ModelError) as there:
+        load_model(path, demo_specification)
+    with pytest.raises(ModelError) as missing:
+        load_model(tmp_path / f"no {name}", demo_specification)
+    assert there.value.details == {"path": str(path)}
+    assert missing.value.details == {}
+    assert there.value.what.replace(name, "") != missing.value.what.replace(f"no {name}", "")
+    assert all(ending in there.value.remedy for ending in MODEL_FILES)
+    assert ("torch" in there.value.remedy) == (name == "j.pt")

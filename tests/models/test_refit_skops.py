@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
@@ -19,6 +20,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -27,7 +29,14 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from testsgd.data import DatasetSpecification, Table, TextSpecification
 from testsgd.errors import MissingExtraError, ModelError
 from testsgd.io import replacing_any_file, sha256_of_file
-from testsgd.models import Examples, load_model, load_text_model, read_card, refitter_for
+from testsgd.models import (
+    Examples,
+    load_model,
+    load_text_model,
+    read_card,
+    read_model_file,
+    refitter_for,
+)
 from testsgd.models.skops_files import check_skops, read_skops, write_skops
 
 needs_skops = pytest.mark.skops
@@ -161,3 +170,34 @@ def test_without_skops_the_install_line_is_told(
     for call in (check_skops, lambda: read_skops(tmp_path), lambda: write_skops(1, tmp_path)):
         with pytest.raises(MissingExtraError, match=r"testsgd\[skops\]"):
             call()
+
+
+@needs_skops
+@pytest.mark.parametrize(
+    "last",
+    [HistGradientBoostingClassifier(max_iter=2), LogisticRegression()],
+    ids=["trees", "line"],
+)
+def test_pipelines_with_imputers_are_read(last: Any, tmp_path: Path) -> None:
+    people = pd.DataFrame({"sex": ["f", "m", None, "f"] * 10, "age": [20.0, None, 40.0, 50.0] * 10})
+    encoded = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
+    columns = make_column_transformer(
+        (encoded, ["sex"]),
+        (SimpleImputer(), make_column_selector(dtype_include=np.number)),
+        sparse_threshold=0,
+    )
+    estimator = make_pipeline(columns, last).fit(people, ["<=50K", ">50K"] * 20)
+    write_skops(estimator, tmp_path / "model.skops")
+    again = read_skops(tmp_path / "model.skops")
+    assert again.predict(people).tolist() == estimator.predict(people).tolist()
+
+
+@needs_skops
+def test_types_of_others_are_read_on_the_users_word(tmp_path: Path) -> None:
+    path = tmp_path / "model.skops"
+    write_skops(Stranger(), path)
+    with pytest.raises(ModelError) as caught:
+        read_model_file(path, trust_pickle=False)
+    assert [name.rpartition(".")[2] for name in caught.value.details["types"]] == ["Stranger"]
+    assert "--trust-pickle" in caught.value.remedy
+    assert isinstance(read_model_file(path, trust_pickle=True), Stranger)

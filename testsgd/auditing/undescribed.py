@@ -21,7 +21,7 @@ from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
 from testsgd.data import Table, as_pandas, check_table, infer_specification, read_frame
 from testsgd.data.cells import missing_column
-from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
+from testsgd.errors import DataError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
 from testsgd.models import (
     CallableModel,
@@ -32,6 +32,8 @@ from testsgd.models import (
     open_model,
 )
 from testsgd.models.blackbox import ColumnFunction, named_columns, parameter_columns
+from testsgd.models.failures import listed_columns, model_failure
+from testsgd.models.resolve import check_model_name
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress
 
@@ -171,7 +173,9 @@ def model_and_rows(
     if isinstance(model, (str, Path)):
         called = str(model)
         opened = open_model(model, trust_pickle=trust_pickle)
-        if opened is not None:
+        if opened is None:
+            check_model_name(model)
+        else:
             model = opened.model
             file = opened.file
             called = called if file is not None else opened.name
@@ -434,8 +438,9 @@ def predictions_of_model(
     except TestSGDError:
         raise
     except Exception as error:
-        raise ModelError(
-            f"the model raised {type(error).__name__}: {' '.join(str(error).split())}",
+        raise model_failure(
+            error,
             where="model",
-            remedy=f"make it accept a data frame with the columns {', '.join(inputs)}",
+            takes=f"a data frame with the columns {listed_columns(inputs)}",
+            columns=inputs,
         ) from error

@@ -34,8 +34,8 @@ def audit(
         bool,
         typer.Option(
             "--trust-pickle",
-            help="Read a pickled --model (.joblib, .pkl) or a folder of MLflow, which runs the "
-            "code that is in it.",
+            help="Read a pickled --model (.joblib, .pkl), a folder of MLflow, or all types of a "
+            ".skops file, which runs the code that is in it.",
         ),
     ] = False,
     answers: Annotated[
@@ -400,6 +400,7 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     if first:
         _print_groups(result, first)
     console.print_verdict(summary.verdict)
+    _print_guess(summary.data.notes)
     counts = summary.counts
     asked = f"{summary.model_queries:,} model queries, {summary.mode}"
     if summary.data.predictions_given:
@@ -413,6 +414,14 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
     if summary.runs is not None:
         _print_runs(summary.runs, figure_name(summary))
     console.print_files(written, summary.seconds if verbose else None)
+
+
+def _print_guess(notes: list[str]) -> None:
+    """Print the note that says that the favourable label is only a guess, if there is one."""
+    from testsgd.data.inference import guess_among
+
+    if (guess := guess_among(notes)) is not None:
+        console.print_line(f"{guess}.")
 
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
@@ -543,6 +552,7 @@ def _print_metrics(result: MetricsResult, written: list[Path], verbose: bool) ->
         title = f"{summary.data.title}: groups against {reference}"
         console.print_table(title, columns, rows)
     console.print_verdict(summary.verdict)
+    _print_guess(summary.data.notes)
     model = "no model was asked"
     if summary.model is not None:
         model = f"the model was asked about {summary.model.queries:,} rows"

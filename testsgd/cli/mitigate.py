@@ -69,7 +69,8 @@ def mitigate(
         bool,
         typer.Option(
             "--trust-pickle",
-            help="Read a pickled --model (.joblib, .pkl), which runs the code that is in it.",
+            help="Read a pickled --model (.joblib, .pkl), or all types of a .skops file, which "
+            "runs the code that is in it.",
         ),
     ] = False,
     sensitive: options.SensitiveOption = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from testsgd.data.inference import (
     favourable_class,
     infer_column,
     infer_specification,
+    larger_side,
 )
 from testsgd.data.schema import Feature
 from testsgd.errors import ParameterError, printable
@@ -97,10 +98,17 @@ def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | N
         path,
         how_sensitive="named" if sensitive else "by its name",
         how_label="named" if label else "the last column with two values; correct it if it is not",
-        how_favourable="by its name"
-        if favourable is None
-        else "taken from the last row, as no label is named so; correct it if it is another",
+        how_favourable=_how_favourable(favourable, guessed.specification.label.values or ()),
     )
+
+
+def _how_favourable(favourable: Any, classes: Sequence[str]) -> str:
+    """Return how the favourable label was found: given by :func:`_favourable`, or by its name."""
+    if favourable is not None:
+        return "taken from the last row, as no label is named so; correct it if it is another"
+    if larger_side(classes) is not None:
+        return "a guess, as it is the larger side; correct it if it is the other one"
+    return "by its name"
 
 
 def _sensitive_by_name(columns: Collection[InferredColumn]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ Every guess comes with its reason, so that a report can show it and its reader c
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -302,8 +303,7 @@ def infer_specification(
     classes = classes_of(labels)
     favourable_label = favourable_class(classes, favourable)
     if favourable is None:
-        listed = ", ".join(classes)
-        notes.append(f"“{favourable_label}” is taken for the favourable label of {listed}")
+        notes.append(note_on_favourable(classes, favourable_label))
     described_label: dict[str, Any] = {
         "column": label,
         "favourable": favourable_label,
@@ -504,7 +504,7 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
     ['0', '1']
     """
     present = labels.dropna()
-    where = f"label {str(labels.name)!r}"
+    where = "label" if labels.name is None else f"label {str(labels.name)!r}"
     if pd.api.types.is_float_dtype(present.dtype) and (present % 1 != 0).any():
         raise ParameterError(
             "the labels are decimal numbers, not classes",
@@ -604,11 +604,67 @@ def favourable_class(classes: Sequence[str], favourable: Any) -> str:
     matches = [name for name in classes if name in _FAVOURABLE]
     if len(classes) == 2 and len(matches) == 1:
         return matches[0]
+    if (larger := larger_side(classes)) is not None:
+        return larger
     raise ParameterError(
         f"which of the labels {', '.join(classes[:12])} is the favourable one is not clear",
         where="favourable",
-        remedy="name it (--favorable, favourable=...)",
+        remedy=f"name it, such as --favorable {shlex.quote(classes[-1])} "
+        f"(favourable={classes[-1]!r})",
+        labels=tuple(classes),
     )
+
+
+# A comparison with a number, which may have a unit, such as <=50K, >= $1,000 or < 5 years.
+_COMPARISON = re.compile(r"([<>]=?|[≤≥])\s*([^<>=≤≥]+)")
+
+
+def larger_side(classes: Sequence[str]) -> str | None:
+    """Return the class above the number if two classes are the two sides of one, or None.
+
+    Examples
+    --------
+    >>> larger_side(["<=50K", ">50K"]), larger_side(["<5", ">=5"]), larger_side(["<5", ">6"])
+    ('>50K', '>=5', None)
+    """
+    sides = [side for name in classes if (side := _COMPARISON.fullmatch(name.strip()))]
+    if len(classes) != 2 or len(sides) != 2:
+        return None
+    are_above = [side[1][0] in ">≥" for side in sides]
+    number, other = ("".join(side[2].split()).casefold() for side in sides)
+    if number != other or not re.search(r"\d", number) or are_above[0] == are_above[1]:
+        return None
+    return classes[are_above.index(True)]
+
+
+_GUESS = "a guess, as it is the larger side"
+
+
+def note_on_favourable(classes: Sequence[str], favourable: str) -> str:
+    """Return the sentence that says which class was taken for the favourable one.
+
+    Examples
+    --------
+    >>> note_on_favourable(["no", "yes"], "yes")
+    '“yes” is taken for the favourable label of no, yes'
+    """
+    note = f"“{favourable}” is taken for the favourable label of {', '.join(classes)}"
+    if favourable != larger_side(classes):
+        return note
+    other = next(name for name in classes if name != favourable)
+    option = f"--favorable {shlex.quote(other)} (favourable={other!r})"
+    return f"{note}: {_GUESS}; for the other one write {option}"
+
+
+def guess_among(notes: Sequence[str]) -> str | None:
+    """Return the note that says that the favourable label is only a guess, or None.
+
+    Examples
+    --------
+    >>> guess_among([note_on_favourable(["no", "yes"], "yes")]) is None
+    True
+    """
+    return next((note for note in notes if _GUESS in note), None)
 
 
 def _short_name(name: str) -> str:

@@ -19,6 +19,7 @@ from testsgd.auditing import (
     with_sensitive,
 )
 from testsgd.data import Table, as_pandas, check_count, drawn_positions
+from testsgd.data.inference import guess_among
 from testsgd.errors import DataError
 from testsgd.io import sha256_of_file
 from testsgd.metrics.call import audit_metrics
@@ -142,6 +143,7 @@ def audit_model_by_metrics(
         opened = open_model(model, trust_pickle=trust_pickle)
         asked = model if opened is None else opened.model
     asked = adapted(asked)
+    guess = None
     with shown_progress(progress) as reporter:
         counter = Counter(named("asking about rows", reporter), len(rows))
         if _is_taken_as_it_is(asked, labels):
@@ -167,8 +169,8 @@ def audit_model_by_metrics(
                 trust_pickle=trust_pickle,
                 name=name,
             )
-            known = table.specification.label
-            favourable = known.favourable
+            favourable = table.specification.label.favourable
+            guess = guess_among(table.notes)
             predictions = _predictions(
                 loaded.model, table, counter, scores=_asks_for_scores(metrics)
             )
@@ -209,6 +211,7 @@ def audit_model_by_metrics(
                         rows=len(given),
                         chosen=len(rows),
                         seed=parameters.get("seed", 0),
+                        guess=guess,
                     ),
                 }
             ),
@@ -286,6 +289,7 @@ def _notes(
     rows: int,
     chosen: int,
     seed: int,
+    guess: str | None,
 ) -> list[str]:
     """Return the notes on the data, where the audit of metrics had only the chosen rows."""
     changed = list(notes)
@@ -293,6 +297,8 @@ def _notes(
         of_audit = note_on_rows(expression, chosen=chosen, rows=chosen)
         of_all = note_on_rows(expression, chosen=satisfying, rows=rows)
         changed = [of_all if note == of_audit else note for note in notes]
+    if guess is not None:
+        changed.append(guess)
     if chosen < satisfying:
         changed.append(f"a sample of {chosen:,} of the {satisfying:,} rows, drawn with seed {seed}")
     return changed

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import booleans_as_numbers, category_text, classes_of
-from testsgd.data.inference import favourable_class
+from testsgd.data.inference import favourable_class, guess_among, note_on_favourable
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
 from testsgd.metrics.rules_of_kinds import (
@@ -47,6 +47,7 @@ class Predictions:
     # sums stand in place of `numbers` and `truth`.
     sums: Mapping[str, Floats] | None = None
     favourable: str = ""  # The class whose rate is compared; empty for numbers.
+    guess: str | None = None  # The note that says that this class is only a guess, if it is.
     threshold: float | None = None  # Above which a score or number counts as favourable.
 
     def __len__(self) -> int:
@@ -337,7 +338,8 @@ def _of_classes(
         alike = different.dtype == others.dtype
         parts = [different, others]
         known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
-    chosen = _favourable_classes(classes_of(known), favourable)
+    classes = classes_of(known)
+    chosen = _favourable_classes(classes, favourable)
     labels, labelled = _labels(true, chosen)
     return Predictions(
         kind="decisions",
@@ -350,6 +352,7 @@ def _of_classes(
         labelled=labelled,
         weights=weights,
         favourable=" or ".join(chosen),
+        guess=_guess(classes, chosen) if favourable is None else None,
         threshold=None,
     )
 
@@ -366,6 +369,11 @@ def _favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, .
             remedy=f"list some of {', '.join(classes)}, not all",
         )
     return tuple(name for name in classes if name in chosen)
+
+
+def _guess(classes: Sequence[str], chosen: Sequence[str]) -> str | None:
+    """Return the note that says that the one class that was chosen is only a guess, if it is."""
+    return guess_among([note_on_favourable(classes, chosen[0])])
 
 
 def _check_written_alike(predicted: set[str], true: set[str]) -> None:
@@ -426,12 +434,14 @@ def _of_numbers(
     numbers = predicted.to_numpy(dtype=np.float64)
     limit = limit_of(kind, threshold)
     decisions = None if limit is None else numbers > limit
-    labels = truth = labelled = None
+    labels = truth = labelled = guess = None
     chosen = ""
     if kind == "scores":
         names = favourable_labels(true, favourable)
         labels, labelled = _labels(true, names)
         chosen = " or ".join(names)
+        if favourable is None and true is not None:
+            guess = _guess(_classes_of(true), names)
         truth = None if labels is None else labels.astype(np.float64)
     elif true is not None:
         truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -451,6 +461,7 @@ def _of_numbers(
         labelled=labelled,
         weights=weights,
         favourable=chosen,
+        guess=guess,
         threshold=limit,
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from testsgd.data import Label, category_text
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, TestSGDError
+from testsgd.models.failures import model_failure
 from testsgd.progress import tell_answered
 
 # The two ways to write no and yes in numbers, no first.
@@ -253,9 +254,13 @@ class CheckedFunction(ABC, Generic[Asked]):
             raise
         except (Exception, SystemExit) as error:
             # SystemExit too: a model that leaves must not choose the exit code of the audit.
-            raise self._error(
-                f"the model raised {type(error).__name__}: {error}",
-                f"make it accept {self._takes(given)}",
+            raise model_failure(
+                error,
+                where=f"model {self.name!r}",
+                takes=self._takes(given),
+                unit=unit,
+                columns=tuple(getattr(given, "columns", ())),
+                model=self.name,
             ) from error
         try:
             array = np.asarray(answers)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from testsgd.data import DatasetSpecification
 from testsgd.errors import ModelError
 from testsgd.models.answers import BlackBox, CheckedFunction
+from testsgd.models.failures import listed_columns
 
 # Rows on which a model is tried before the audit, and by whose decisions it is recognised.
 PROBE_ROWS = 1_000
@@ -175,7 +176,7 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
         return asked[list(self.columns)]
 
     def _takes(self, given: pd.DataFrame) -> str:
-        return f"a data frame with the columns {', '.join(map(str, given.columns))}"
+        return f"a data frame with the columns {listed_columns(tuple(given.columns))}"
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Return `frame` as rows on which the model decides with one column replaced."""

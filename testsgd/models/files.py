@@ -100,7 +100,7 @@ def read_preprocessing(
     except FileNotFoundError as error:
         raise ModelError(
             f"the file {PREPROCESSING_FILE} is missing beside the network",
-            where=str(path.parent),
+            where=str(path),
             remedy="give a network that `testsgd train` wrote, or a function "
             "(package.module:callable) that does its own preprocessing",
         ) from error

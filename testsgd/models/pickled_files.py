@@ -11,6 +11,9 @@ from testsgd.io import why_no_file
 PICKLES = (".joblib", ".pkl", ".pickle")
 """How the names of pickled files end."""
 
+TRUST_REMEDY = "if you know who made it, say so with --trust-pickle (trust_pickle=True)"
+"""What to do to have a file read that may run code."""
+
 
 def read_pickle(path: Path, *, trusted: bool) -> Any:
     """Read a pickled object.
@@ -69,6 +72,5 @@ def untrusted(what: str, path: Path, *, instead: str) -> ModelError:
     return ModelError(
         f"{what}, and to read it runs whatever code is in it",
         where=f"model {str(path)!r}",
-        remedy="if you know who made it, say so with --trust-pickle (trust_pickle=True), or "
-        f"{instead}",
+        remedy=f"{TRUST_REMEDY}, or {instead}",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -227,17 +228,87 @@ def _load(
         if (file := opened.file) is None:
             return loaded
         return replace(loaded, file_sha256=sha256_of_file(file), card=card_of(file))
-    bundled = bundled_folder("models") / text / MODEL_FILE
-    if bundled.is_file():
-        return from_network(bundled, text)
-    added = (f".{name}" for name in plugin_names(PLUGINS))
-    *first, last = (NETWORK_FILE, *MODEL_FILES, *PICKLES, *added)
-    raise ModelError(
-        f"there is no model {text!r}",
-        where="model",
-        remedy=f"give a name of the catalogue, a {', '.join(first)} or {last} file, a folder of "
-        "MLflow, the address of an HTTP endpoint, cmd: and a command, or package.module:callable",
+    check_model_name(text)
+    return from_network(_shipped(text), text)
+
+
+def check_model_name(source: str | Path) -> None:
+    """Check what a user names as a model, if it is no address, command, file or object.
+
+    Parameters
+    ----------
+    source : str or path-like
+        What :func:`open_model` returns None for.
+
+    Raises
+    ------
+    ModelError
+        If it is neither a network's file nor a name of the catalogue.
+
+    Examples
+    --------
+    >>> check_model_name("demo")
+    >>> check_model_name("nothing")
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ModelError: model: there is no model 'nothing'; give a name of the catalogue, ...
+    """
+    text = str(source)
+    if text.endswith(NETWORK_FILE) or _shipped(text).is_file():
+        return
+    added = [f".{name}" for name in plugin_names(PLUGINS)]
+    endings = [NETWORK_FILE, *MODEL_FILES, *PICKLES, *added]
+    kinds = (
+        f"a name of the catalogue, a {', '.join(endings[:-1])} or {endings[-1]} file, a folder of "
+        "MLflow, the address of an HTTP endpoint, cmd: and a command, or package.module:callable"
     )
+    library = _LIBRARIES.get(Path(text).suffix.lower())
+    raise unknown_model(text, kinds, library=library)
+
+
+# What reads files that testsgd does not read itself.
+_LIBRARIES = {".pt": "torch", ".pth": "torch", ".h5": "Keras", ".hdf5": "Keras"}
+
+
+def unknown_model(text: str, kinds: str, *, library: str | None = None) -> ModelError:
+    """Return the error of a model that is not found, or is a file or a folder of an unknown kind.
+
+    Parameters
+    ----------
+    text : str
+        What the user named.
+    kinds : str
+        The kinds of models that are read, in words.
+    library : str, optional
+        What reads such a file; its object can be given in place of the file.
+
+    Returns
+    -------
+    ModelError
+        With the path as ``path`` of its details, if there is such a file or folder.
+
+    Examples
+    --------
+    >>> unknown_model("nothing", "a .keras file").what
+    "there is no model 'nothing'"
+    """
+    remedy = f"give {kinds}"
+    if not os.path.exists(text):
+        return ModelError(f"there is no model {text!r}", where="model", remedy=remedy)
+    what = f"{text!r} is a file of an unknown kind"
+    if os.path.isdir(text):
+        what = f"there is no model of MLflow in the folder {text!r}"
+    elif library is not None:
+        remedy = (
+            f"load it with {library} and give the model from Python, or as "
+            f"package.module:callable; or {remedy}"
+        )
+    return ModelError(what, where="model", remedy=remedy, path=text)
+
+
+def _shipped(name: str) -> Path:
+    """Return where the network of a name of the catalogue is, if there is one."""
+    return bundled_folder("models") / name / MODEL_FILE
 
 
 def trained_network(data_set: str) -> tuple[Path, str] | None:
@@ -247,7 +318,7 @@ def trained_network(data_set: str) -> tuple[Path, str] | None:
     open which of the two it is of.
     """
     own = Path("models") / data_set / MODEL_FILE
-    shipped = bundled_folder("models") / data_set / MODEL_FILE
+    shipped = _shipped(data_set)
     if own.is_file():
         shadows = shipped.is_file() and sha256_of_file(own) != sha256_of_file(shipped)
         return own, str(own) if shadows else data_set

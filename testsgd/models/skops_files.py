@@ -25,6 +25,7 @@ from testsgd.io import (
     why_no_file,
     without_dates,
 )
+from testsgd.models.pickled_files import TRUST_REMEDY
 
 
 def check_trees(estimator: Any) -> None:
@@ -117,6 +118,15 @@ _TRUSTED = {
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
 }
 
+# What numpy's arrays and column selectors are described by. They hold no code and run none.
+_TRUSTED_OF_NUMPY = {
+    "numpy.dtype",  # The type of an array's items; skops reads it from an array without items.
+    # Abstract classes, of which there are no objects; a selector of columns compares with them.
+    "numpy.number",
+    "numpy.integer",
+    "numpy.floating",
+}
+
 
 def check_skops() -> None:
     """Raise a :class:`MissingExtraError` if skops is not installed."""
@@ -161,8 +171,11 @@ def _number_objects(model: Path) -> None:
     without_dates(model, change)
 
 
-def read_skops(path: Path) -> Any:
-    """Read an estimator; types that neither skops nor testsgd knows are never trusted."""
+def read_skops(path: Path, *, trusted: bool | None = None) -> Any:
+    """Read an estimator; types that neither skops nor testsgd knows only if the file is trusted.
+
+    `trusted` is None where a user has no way to say that it is.
+    """
     skops = _skops()
     path = Path(path)
     if (reason := why_no_file(path)) is not None:
@@ -170,7 +183,7 @@ def read_skops(path: Path) -> Any:
     try:
         check_archive(path)
         types = set(skops.get_untrusted_types(file=path))
-        unknown = sorted(types - _TRUSTED)
+        unknown = [] if trusted else sorted(types - _TRUSTED - _TRUSTED_OF_NUMPY)
         estimator = None if unknown else skops.load(path, trusted=sorted(types))
         check_trees(estimator)
     except Exception as error:
@@ -181,10 +194,12 @@ def read_skops(path: Path) -> Any:
             remedy="give a file that skops.io.dump wrote, with the same versions installed",
         ) from error
     if unknown:
+        instead = "load it in a module of your own and give package.module:estimator"
         raise ModelError(
             f"the file holds types that are not trusted: {', '.join(unknown)}",
             where=str(path),
-            remedy="load it in a module of your own and give package.module:estimator",
+            remedy=instead if trusted is None else f"{TRUST_REMEDY}, or {instead}",
+            types=tuple(unknown),
         )
     return estimator
 

@@ -159,7 +159,8 @@ def read_model_file(path: Path, *, trust_pickle: bool) -> Any:
         A file of one of the types in ``MODEL_FILES`` or of an installed plug-in, or a pickled one
         (.joblib, .pkl, .pickle).
     trust_pickle : bool
-        Whether a pickled file may be read, which runs the code that is in it.
+        Whether a pickled file, or a .skops file with types that are not trusted, may be read, which
+        runs the code that is in it.
 
     Returns
     -------
@@ -181,6 +182,8 @@ def read_model_file(path: Path, *, trust_pickle: bool) -> Any:
     """
     if path.suffix in PICKLES:
         return read_pickle(path, trusted=trust_pickle)
+    if path.suffix == ".skops":
+        return read_skops(path, trusted=trust_pickle)
     reader = _reader_of(path)
     assert reader is not None
     return reader(path)

@@ -32,7 +32,7 @@ from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.io import TrialError, loads_json, read_text, sha256_of_file, why_no_file
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, card_of, read_preprocessing
-from testsgd.models.resolve import trained_network
+from testsgd.models.resolve import trained_network, unknown_model
 from testsgd.models.skops_files import read_skops
 from testsgd.models.sources import import_object
 
@@ -108,8 +108,8 @@ _READERS: Mapping[str, tuple[Callable[[Path], ReadNetwork], str, str]] = {
     ".onnx": (read_onnx_file, "ONNX network", "give a sound .onnx file"),
     ".nnet": (read_nnet_file, ".nnet file", "give a sound file"),
 }
-_REMEDY = (
-    "give a .keras, .h5, .onnx, .skops or .nnet file, a name of the catalogue, or a Keras or "
+_KINDS = (
+    "a .keras, .h5, .onnx, .skops or .nnet file, a name of the catalogue, or a Keras or "
     "scikit-learn model"
 )
 
@@ -242,7 +242,7 @@ def _file(text: str) -> Path | None:
         return bundled
     if ":" in text:
         return None
-    raise ModelError(f"there is no model {text!r}", where="model", remedy=_REMEDY)
+    raise unknown_model(text, _KINDS)
 
 
 def _read_object(source: Any, threshold: float | None) -> ReadNetwork:
@@ -251,4 +251,6 @@ def _read_object(source: Any, threshold: float | None) -> ReadNetwork:
     if is_sklearn_model(source):
         return read_sklearn_model(source, threshold)
     what = "function" if callable(source) else type(source).__name__
-    raise ModelError(f"a {what} is no network that can be certified", where="model", remedy=_REMEDY)
+    raise ModelError(
+        f"a {what} is no network that can be certified", where="model", remedy=f"give {_KINDS}"
+    )

@@ -109,8 +109,8 @@ class EstimatorRefitter:
             raise ModelError(
                 f"fitting it again raised {type(error).__name__}: {error}",
                 where=f"model {self._model.name!r}",
-                remedy="make it accept its training data, or export the samples with --export and "
-                "retrain it yourself",
+                remedy="call its fit on the training data to see the traceback, or export the "
+                "samples with --export and retrain it yourself",
             ) from error
         return estimator
 

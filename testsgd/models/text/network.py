@@ -157,7 +157,7 @@ def _read_words(path: Path, digest: str) -> tuple[str, ...]:
         text = read_text(path)
     except FileNotFoundError as error:
         what = f"the file {VOCABULARY_FILE} is missing beside the network"
-        raise ModelError(what, where=str(path.parent), remedy=remedy) from error
+        raise ModelError(what, where=str(path), remedy=remedy) from error
     except (OSError, ValueError) as error:
         raise ModelError(
             "the vocabulary cannot be read", where=str(path), remedy="train the model anew"
