@@ -185,3 +185,18 @@ def test_an_outcome_that_is_none_or_of_metrics_is_refused_in_one_line(
 ) -> None:
     arguments = ("audit", people.name, "--predictions", "approved", "--sensitive", "sex")
     assert "outcome" in fails(*arguments, *options)
+
+
+def test_several_labels_with_commas_are_favourable_together(
+    testsgd: Run, folder: Path, people: Path
+) -> None:
+    rows = pd.read_csv(people)
+    rows["grade"] = np.where(rows["age"] > 60, "perhaps", rows["approved"])
+    rows.to_csv(people, index=False)
+    arguments = ("audit", people.name, "--predictions", "grade", "--sensitive", "sex")
+    labels = ("--favorable", "yes,perhaps", "--quiet")
+    for more in ((*QUICK, "--impact-ratios", "sex,approved"), ("--metrics", "selection_rate")):
+        assert testsgd(*arguments, *labels, *more, "--out", more[-2].strip("-")).code == 0
+        written = folder / more[-2].strip("-") / "result.json"
+        result = json.loads(written.read_text(encoding="utf-8"))
+        assert result["data"]["label"]["favourable"] == "perhaps or yes"

@@ -90,8 +90,8 @@ def audit(
     features : mapping of str to mapping, optional
         Without a description: parts of it for some features, in place of what is guessed, such as
         ``{"age": {"edges": [18, 30, 50, 100]}}``.
-    favourable : str, optional
-        The label whose rate is compared, in place of the description's.
+    favourable : str, or list of str, optional
+        The label whose rate is compared, or several together, in place of the description's.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given that label, in place of the description's; the side that
         is worse off is named first. Without either it is taken for a benefit.

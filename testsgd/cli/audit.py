@@ -27,7 +27,7 @@ _PRINTED = 3
 @options.with_options(AuditParameters, but=["nondeterministic"])
 def audit(
     context: typer.Context,
-    dataset: options.DatasetArgument,
+    dataset: options.AuditedArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
     trust_pickle: Annotated[

@@ -229,8 +229,9 @@ def infer_specification(
         The labels, or the predictions, whose values are the classes.
     name : str
         What the data are called.
-    favourable : object, optional
-        The label whose rate is compared; without it, the one that is so by its name.
+    favourable : object, or list of these, optional
+        The label whose rate is compared, or several together; without it, the one that is so by its
+        name.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given that label. It is never guessed.
     inputs : collection of str, optional
@@ -300,13 +301,16 @@ def infer_specification(
             **chosen,
         }
     classes = classes_of(labels)
-    favourable_label = favourable_class(classes, favourable)
+    favourable_labels = favourable_classes(classes, favourable)
+    listed = ", ".join(classes)
     if favourable is None:
-        listed = ", ".join(classes)
-        notes.append(f"“{favourable_label}” is taken for the favourable label of {listed}")
+        notes.append(f"“{favourable_labels[0]}” is taken for the favourable label of {listed}")
+    elif len(favourable_labels) > 1:
+        together = ", ".join(favourable_labels)
+        notes.append(f"the labels {together} of {listed} are favourable together")
     described_label: dict[str, Any] = {
         "column": label,
-        "favourable": favourable_label,
+        "favourable": list(favourable_labels),
         "values": classes,
     }
     if known_outcome is not None:
@@ -576,6 +580,49 @@ _FAVOURABLE = (
     "accepted",
     "good",
 )
+
+
+def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:
+    """Return the classes that count as favourable: one, or several together.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        All classes.
+    favourable : object, or list of these, optional
+        One class, several, or several as one text with commas, unless that text is a class itself.
+        Without it the one that is favourable by its name.
+
+    Returns
+    -------
+    tuple of str
+        In the order of `classes`; at least one and not all.
+
+    Raises
+    ------
+    ParameterError
+        If one is no class, they are all or none of them, or none is favourable by its name.
+
+    Examples
+    --------
+    >>> favourable_classes(["A", "B", "C"], ["B", "A"])
+    ('A', 'B')
+    >>> favourable_classes(["A", "B", "C"], "A,C"), favourable_classes(["A,C", "B"], "A,C")
+    (('A', 'C'), ('A,C',))
+    """
+    several = favourable
+    if isinstance(favourable, str) and favourable not in classes and "," in favourable:
+        several = [part.strip() for part in favourable.split(",") if part.strip()]
+    if not isinstance(several, (list, tuple, set, frozenset)):
+        return (favourable_class(classes, several),)
+    chosen = {favourable_class(classes, one) for one in several}
+    if not chosen or len(chosen) == len(classes):
+        raise ParameterError(
+            f"{len(chosen)} of {len(classes)} classes are favourable",
+            where="favourable",
+            remedy=f"list some of {', '.join(classes)}, not all",
+        )
+    return tuple(name for name in classes if name in chosen)
 
 
 def favourable_class(classes: Sequence[str], favourable: Any) -> str:

@@ -101,8 +101,9 @@ def audit_model_by_metrics(
         Names of columns.
     label, weights : str, optional
         The columns with the true labels, and with weights of the rows.
-    favourable : object, optional
-        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    favourable : object, or list of these, optional
+        The class whose rate is compared, or several together; if not given, 1, True, "yes" or the
+        like.
     threshold : float
         A score above it counts as favourable.
     trust_pickle : bool

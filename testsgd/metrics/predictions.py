@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import booleans_as_numbers, category_text, classes_of
-from testsgd.data.inference import favourable_class
+from testsgd.data.inference import favourable_classes
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
 from testsgd.metrics.rules_of_kinds import (
@@ -337,7 +337,7 @@ def _of_classes(
         alike = different.dtype == others.dtype
         parts = [different, others]
         known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
-    chosen = _favourable_classes(classes_of(known), favourable)
+    chosen = favourable_classes(classes_of(known), favourable)
     labels, labelled = _labels(true, chosen)
     return Predictions(
         kind="decisions",
@@ -352,20 +352,6 @@ def _of_classes(
         favourable=" or ".join(chosen),
         threshold=None,
     )
-
-
-def _favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:
-    """Return the classes that count as favourable: one, or several that are listed."""
-    if not isinstance(favourable, (list, tuple, set, frozenset)):
-        return (favourable_class(classes, favourable),)
-    chosen = {favourable_class(classes, one) for one in favourable}
-    if not chosen or len(chosen) == len(classes):
-        raise ParameterError(
-            f"{len(chosen)} of {len(classes)} classes are favourable",
-            where="favourable",
-            remedy=f"list some of {', '.join(classes)}, not all",
-        )
-    return tuple(name for name in classes if name in chosen)
 
 
 def _check_written_alike(predicted: set[str], true: set[str]) -> None:
@@ -402,7 +388,7 @@ def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str
     ('good',)
     """
     classes = ["no", "yes"] if true is None else _classes_of(true)
-    return _favourable_classes(classes, favourable)
+    return favourable_classes(classes, favourable)
 
 
 def _are_class(values: pd.Series[Any], names: Sequence[str]) -> NDArray[np.bool_]:

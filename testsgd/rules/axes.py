@@ -343,7 +343,7 @@ def bin_edges(
     first, last = Fraction(str(low)), Fraction(str(high))
     limits = [first + (last - first) * step / count for step in range(count + 1)]
     if feature.type == "integer" and whole_limits:
-        whole = {math.ceil(limit) for limit in limits[1:-1]}
+        whole = {Fraction(math.ceil(limit)) for limit in limits[1:-1]}
         limits = [first, *sorted(limit for limit in whole if first < limit < last), last]
     return tuple(map(float, limits))
 
