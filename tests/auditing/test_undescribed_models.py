@@ -253,3 +253,19 @@ def test_a_description_with_a_wrong_list_of_labels_is_refused(label: dict[str, A
             },
         )
     assert "favourable" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "example"),
+    [
+        ({"income": "wage", "sex": "Gender", "age": "age_group"}, ["Gender", "age_group"]),
+        ({"income": "wage", "sex": "g", "age": "years"}, ["g", "years", "wage"]),
+    ],
+)
+def test_the_example_of_sensitive_features_is_of_the_users_own_columns(
+    columns: dict[str, str], example: list[str]
+) -> None:
+    frame = people()[["sex", "age", "income"]].rename(columns=columns)
+    with pytest.raises(ParameterError) as raised:
+        testsgd.audit(lambda rows: rows.iloc[:, 0], frame)
+    assert repr(example) in str(raised.value)

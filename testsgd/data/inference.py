@@ -484,6 +484,37 @@ def _rounded(limits: NDArray[np.float64], *, span: float) -> NDArray[np.float64]
     return np.asarray(np.round(limits, decimals), dtype=np.float64)
 
 
+# What people name columns whose groups are compared.
+_SENSITIVE_NAME = re.compile(
+    r"(^|[^a-z])(sex|genders?|races?|ethnic\w*|age|nationality|citizen\w*|religion|disab\w*|"
+    r"marital\w*|origin)([^a-z]|$)"
+)
+
+
+def sensitive_by_name(columns: Sequence[str]) -> list[str]:
+    """Return columns whose names sound like sensitive features, for an example.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of columns.
+
+    Returns
+    -------
+    list of str
+        The first three of them; the first three columns if there are none.
+
+    Examples
+    --------
+    >>> sensitive_by_name(["id", "Age_years", "income", "Gender"])
+    ['Age_years', 'Gender']
+    >>> sensitive_by_name(["wage", "hours"])
+    ['wage', 'hours']
+    """
+    named = [name for name in columns if _SENSITIVE_NAME.search(name.lower())]
+    return (named or list(columns))[:3]
+
+
 def classes_of(labels: pd.Series[Any]) -> list[str]:
     """Return the classes that labels or predictions have, in order.
 
