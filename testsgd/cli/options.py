@@ -25,7 +25,7 @@ AuditedArgument = Annotated[
     str,
     typer.Argument(
         metavar="NAME_OR_SPEC",
-        help="A data set of the catalogue, the TOML file that describes yours, or a file of rows "
+        help="A data set of the catalogue, the TOML file that describes yours, a file of rows "
         "(.csv, .tsv, .jsonl, .parquet, .feather) or a database.",
     ),
 ]

@@ -310,7 +310,7 @@ def infer_specification(
         notes.append(f"the labels {together} of {listed} are favourable together")
     described_label: dict[str, Any] = {
         "column": label,
-        "favourable": list(favourable_labels),
+        "favourable": favourable_labels if len(favourable_labels) > 1 else favourable_labels[0],
         "values": classes,
     }
     if known_outcome is not None:

@@ -145,8 +145,8 @@ class Label(Part):
 
     column: str = Field(description="the column in the file")
     favourable: Favourable = Field(
-        description="the label whose rate is compared, or a list of labels that are favourable "
-        "together"
+        description="the label whose rate is compared, or a list of several that are "
+        "favourable together"
     )
     values: list[Category] | None = Field(None, description="all labels, after `map`")
     map: dict[str, Category] | None = Field(
@@ -186,10 +186,10 @@ class Label(Part):
         if not isinstance(document, Mapping):
             return handler(document)
         several = document.get("favourable")
-        if not isinstance(several, (list, tuple)):
+        if not isinstance(several, (list, tuple)) or len(several) < 2:
             return handler(document)
         names = [category_text(value) for value in several]
-        if len(names) == 1:
+        if not isinstance(document.get("map") or {}, Mapping):
             return handler({**document, "favourable": names[0]})
         label = handler(_with_joined_labels(document, names))
         label._together = tuple(names)
@@ -234,8 +234,6 @@ def _joined_name(names: Sequence[str]) -> str:
 
 def _with_joined_labels(document: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
     """Return the keys of a label of which several values are favourable, with one name for them."""
-    if not names:
-        raise mistake("favourable", "the list is empty", "list one label or more")
     if twice := repeated(names):
         raise mistake("favourable", f"names {twice!r} twice")
     listed = document.get("values")
@@ -253,10 +251,11 @@ def _with_joined_labels(document: Mapping[str, Any], names: list[str]) -> dict[s
     return {
         **document,
         "favourable": joined,
+        # Where the first of them is listed; what is wrong with the others is said later.
         "values": [
-            joined if value == names[0] else value
-            for value in values
-            if value == names[0] or value not in names
+            joined if name == names[0] else value
+            for name, value in zip(values, listed, strict=True)
+            if name == names[0] or name not in names
         ],
         "map": {
             old: joined if category_text(new) in names else new for old, new in renames.items()
