@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import few_groups
+import numpy as np
+import pandas as pd
 import pytest
 
 import testsgd
@@ -62,3 +64,22 @@ def test_a_named_group_is_sampled_as_algorithm_2_has_it() -> None:
     assert (summary.parameters.sampling, group.text) == ("independent", "gender = 1")
     assert group.margin_method == "wald"
     assert group.margin <= 0.05
+
+
+@pytest.mark.parametrize(("as_paper", "limit"), [(True, 37.5), (False, 38)])
+def test_the_papers_limits_of_integers_are_not_rounded(as_paper: bool, limit: float) -> None:
+    rows = pd.DataFrame({"age": [20, 30, 40, 55] * 50})
+    result = testsgd.audit(
+        lambda frame: np.where(frame["age"] > 35, "yes", "no"),
+        rows,
+        {
+            "dataset": {"name": "ages"},
+            "label": {"column": "granted", "favourable": "yes", "values": ["no", "yes"]},
+            "features": {"age": {"type": "integer", "range": [20, 55], "sensitive": True}},
+        },
+        as_paper=as_paper,
+        bins=2,
+        stability=0,
+        replicates=99,
+    )
+    assert f"age < {limit:g}" in set(result.groups["text"])

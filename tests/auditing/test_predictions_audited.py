@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import testsgd
-from testsgd.errors import TestSGDError
+from testsgd.errors import ParameterError, TestSGDError
 
 ROWS = 3000
 SOURCE = np.random.default_rng(8)
@@ -165,3 +165,53 @@ def test_a_limit_draws_a_sample_and_says_so() -> None:
     result = testsgd.audit_predictions(DECIDED, sensitive_features=PEOPLE, limit=900, **QUICK)
     assert result.summary.data.rows == 900
     assert any("sample" in note for note in result.summary.data.notes)
+
+
+def test_several_labels_together_are_as_if_they_had_one_name() -> None:
+    grades = pd.Series(SOURCE.choice(["a", "b", "c", "d"], ROWS))
+    truth = pd.Series(SOURCE.choice(["a", "b", "c", "d"], ROWS))
+    joined = {
+        "y_pred": grades.isin(["a", "b"]),
+        "y_true": truth.isin(["a", "b"]),
+        "favourable": True,
+    }
+    for metric in ("selection_rate", "true_positive_rate"):
+        both = testsgd.audit_predictions(
+            **joined, sensitive_features=PEOPLE[["sex"]], metric=metric, **QUICK
+        )
+        for favourable in (["a", "b"], "b, a"):
+            result = testsgd.audit_predictions(
+                grades,
+                truth,
+                sensitive_features=PEOPLE[["sex"]],
+                favourable=favourable,
+                metric=metric,
+                **QUICK,
+            )
+            columns = ["text", "rate_in", "rate_out", "n_in"]
+            pd.testing.assert_frame_equal(result.groups[columns], both.groups[columns])
+            assert result.summary.data.label.favourable == "a or b"
+
+
+def test_a_label_with_a_comma_is_one_label() -> None:
+    decided = DECIDED.replace("yes", "yes, now")
+    result = testsgd.audit_predictions(
+        decided, sensitive_features=PEOPLE[["sex"]], favourable="yes, now", **QUICK
+    )
+    assert result.summary.overall_rate == (DECIDED == "yes").mean()
+
+
+def test_one_of_several_labels_may_never_be_predicted() -> None:
+    truth = pd.Series(np.where(PEOPLE["age"] > 60, "perhaps", DECIDED))
+    result = testsgd.audit_predictions(
+        DECIDED, truth, sensitive_features=PEOPLE[["sex"]], favourable=["yes", "perhaps"], **QUICK
+    )
+    assert result.summary.overall_rate == (DECIDED == "yes").mean()
+
+
+@pytest.mark.parametrize("favourable", [["yes", "no"], [], ["yes", "never"], "yes,never"])
+def test_several_labels_are_some_of_those_that_there_are(favourable: Any) -> None:
+    with pytest.raises(ParameterError):
+        testsgd.audit_predictions(
+            DECIDED, sensitive_features=PEOPLE[["sex"]], favourable=favourable, **QUICK
+        )

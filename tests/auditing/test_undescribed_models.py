@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import testsgd
-from testsgd.errors import ParameterError, TestSGDError
+from testsgd.errors import ParameterError, SpecificationError, TestSGDError
 
 ROWS = 800
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
@@ -176,3 +176,96 @@ def test_a_model_that_raises_is_one_line(labelled: bool) -> None:
     with pytest.raises(TestSGDError) as caught:
         testsgd.audit(broken, frame, *known, sensitive_features=["sex"])
     assert "ZeroDivisionError" in str(caught.value)
+
+
+def test_several_labels_of_a_model_may_be_favourable_together() -> None:
+    frame = people()[["sex", "age", "income"]]
+    grades = pd.Series(np.select([frame["income"] > 58, frame["income"] > 50], ["a", "b"], "c"))
+    numbers = grades.map({"a": 2, "b": 1, "c": 0})
+    inputs = frame[["age", "income"]]
+    for labels_given, favourable, name in (
+        (grades, ["a", "b"], "a or b"),
+        (numbers, "1,2", "1 or 2"),
+    ):
+        tree = DecisionTreeClassifier(max_depth=3).fit(inputs, labels_given)
+        result = testsgd.audit(
+            tree,
+            inputs,
+            labels_given,
+            sensitive_features=frame[["sex"]],
+            favourable=favourable,
+            **QUICK,
+        )
+        decided = np.isin(tree.predict(inputs).astype(str), name.split(" or "))
+        assert result.summary.data.label.favourable == name
+        assert result.summary.overall_rate == decided.mean()
+        group = result.groups.set_index("text").loc["sex = f"]
+        assert group["rate_in"] == decided[frame["sex"] == "f"].mean()
+
+
+def test_several_labels_of_a_description_may_be_favourable_together() -> None:
+    frame = people()[["sex", "income"]]
+    description = {
+        "dataset": {"name": "grades"},
+        "label": {"column": "grade", "favourable": ["a", "b"], "values": ["a", "b", "c"]},
+        "features": {
+            "sex": {"type": "categorical", "values": ["f", "m"], "sensitive": True},
+            "income": {"type": "decimal", "range": [0, 150]},
+        },
+    }
+
+    def grade(rows: pd.DataFrame) -> Any:
+        return np.select([rows["income"] > 58, rows["income"] > 50], ["a", "b"], "c")
+
+    data = frame.assign(grade=np.where(frame["sex"] == "f", "a", "c"))
+    one = {**description, "label": {**description["label"], "favourable": "a"}}
+    for spec, favourable in ((description, None), (one, ["b", "a"]), (one, "a,b")):
+        result = testsgd.audit(
+            grade, data, spec, favourable=favourable, estimand="observed", **QUICK
+        )
+        assert result.summary.overall_rate == (frame["income"] > 50).mean()
+        [group] = [item for item in result.summary.groups if item.text == "sex = f"]
+        assert (group.base_rate_in, group.base_rate_out) == (1, 0)
+    alone = testsgd.audit(grade, data, description, favourable="c", estimand="observed", **QUICK)
+    assert alone.summary.overall_rate == (frame["income"] <= 50).mean()
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        {"favourable": ["a", "b"]},
+        {"favourable": ["a", "b"], "values": ["a", "b"]},
+        {"favourable": ["a", "x"], "values": ["a", "b", "c"]},
+        {"favourable": ["a", "a"], "values": ["a", "b", "c"]},
+        {"favourable": [], "values": ["a", "b"]},
+    ],
+)
+def test_a_description_with_a_wrong_list_of_labels_is_refused(label: dict[str, Any]) -> None:
+    features = {"sex": {"type": "categorical", "values": ["f", "m"], "sensitive": True}}
+    with pytest.raises(SpecificationError) as raised:
+        testsgd.audit(
+            lambda rows: ["a"] * len(rows),
+            people(),
+            {
+                "dataset": {"name": "grades"},
+                "label": {"column": "grade", **label},
+                "features": features,
+            },
+        )
+    assert "favourable" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "example"),
+    [
+        ({"income": "wage", "sex": "Gender", "age": "age_group"}, ["Gender", "age_group"]),
+        ({"income": "wage", "sex": "g", "age": "years"}, ["g", "years", "wage"]),
+    ],
+)
+def test_the_example_of_sensitive_features_is_of_the_users_own_columns(
+    columns: dict[str, str], example: list[str]
+) -> None:
+    frame = people()[["sex", "age", "income"]].rename(columns=columns)
+    with pytest.raises(ParameterError) as raised:
+        testsgd.audit(lambda rows: rows.iloc[:, 0], frame)
+    assert repr(example) in str(raised.value)

@@ -61,6 +61,34 @@ def test_results_of_another_kind_are_not_replaced(
     assert testsgd("report", "mine/result.json").code == 0
 
 
+def test_another_audit_of_the_same_data_takes_the_place_of_one(
+    people: Path, folder: Path, testsgd: Runs
+) -> None:
+    metrics = ("--metrics", "selection_rate")
+    mine = folder / "mine"
+    assert testsgd("audit", people, *WORDS, "--format", "html,md,json,csv").code == 0
+    assert testsgd("audit", people, *WORDS, *metrics, "--format", "json").code == 0
+    # No view of the audit before is left beside the new result.
+    assert [path.name for path in mine.iterdir()] == ["result.json"]
+    assert kind_of_file(mine / "result.json") == "testsgd.metrics"
+    assert testsgd("audit", people, *WORDS, *metrics).code == 0
+    assert testsgd("audit", people, *WORDS, *metrics).code == 0
+    (mine / "notes.md").write_text("mine")
+    assert testsgd("audit", people, *WORDS, "--format", "html").code == 0
+    assert {path.name for path in mine.iterdir()} == {"report.html", "notes.md"}
+
+
+def test_another_audit_of_the_same_data_replaces_no_file_of_others(
+    people: Path, folder: Path, testsgd: Runs, fails: Fails
+) -> None:
+    assert testsgd("audit", people, *WORDS, "--format", "json").code == 0
+    theirs = folder / "mine" / "report.html"
+    theirs.write_text("notes of my own")
+    fails("audit", people, *WORDS, "--metrics", "selection_rate")
+    assert theirs.read_text() == "notes of my own"
+    assert kind_of_file(folder / "mine" / "result.json") == "testsgd.audit"
+
+
 def test_a_specification_is_not_replaced_by_its_shield(folder: Path, fails: Fails) -> None:
     specification = Path(shutil.copy(SHIELD, folder / "loans.toml"))
     before = specification.read_bytes()

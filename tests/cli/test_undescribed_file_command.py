@@ -227,3 +227,18 @@ def test_the_larger_side_of_two_is_favourable_and_said_to_be_a_guess(
     named = json.loads((folder / "given" / "result.json").read_text(encoding="utf-8"))
     places = "metrics" if by else "groups"
     assert named[places] == result[places]
+
+
+def test_several_labels_with_commas_are_favourable_together(
+    testsgd: Run, folder: Path, people: Path
+) -> None:
+    rows = pd.read_csv(people)
+    rows["grade"] = np.where(rows["age"] > 60, "perhaps", rows["approved"])
+    rows.to_csv(people, index=False)
+    arguments = ("audit", people.name, "--predictions", "grade", "--sensitive", "sex")
+    labels = ("--favorable", "yes,perhaps", "--quiet")
+    for more in ((*QUICK, "--impact-ratios", "sex,approved"), ("--metrics", "selection_rate")):
+        assert testsgd(*arguments, *labels, *more, "--out", more[-2].strip("-")).code == 0
+        written = folder / more[-2].strip("-") / "result.json"
+        result = json.loads(written.read_text(encoding="utf-8"))
+        assert result["data"]["label"]["favourable"] == "perhaps or yes"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,3 +72,29 @@ def test_any_range_is_cut_into_equal_bins(low, width, bins):
     assert (edges[0], edges[-1], len(edges)) == (low, high, bins + 1)
     for step, edge in enumerate(edges):
         assert edge == pytest.approx(low + (high - low) * step / bins, rel=1e-12, abs=1e-9)
+
+
+@given(
+    st.integers(-(10**6), 10**6),
+    st.integers(1, 300),
+    st.integers(2, 200),
+    st.lists(st.integers(0, 300), min_size=1, max_size=20),
+)
+def test_whole_limits_move_no_row(low, width, bins, offsets):
+    feature = Feature(type="integer", range=(low, low + width))
+    ages = [low + min(offset, width) for offset in offsets]
+    table = make_table({"age": {"type": "integer", "range": [low, low + width]}}, {"age": ages})
+    (whole,) = sensitive_axes(table, bins=bins)
+    (equal,) = sensitive_axes(table, bins=bins, whole_limits=False)
+    assert all(edge % 1 == 0 for edge in whole.edges)
+    assert whole.edges == bin_edges(feature, bins=bins)
+    assert whole.bins <= bins
+    assert whole.cells(table).tolist() == equal.cells(table).tolist()
+    # No bin is without a whole number.
+    assert all(second - first >= 1 for first, second in itertools.pairwise(whole.edges))
+
+
+def test_bins_as_in_the_paper_are_equally_wide():
+    feature = Feature(type="integer", range=(18, 79))
+    assert bin_edges(feature, bins=4, whole_limits=False) == (18, 33.25, 48.5, 63.75, 79)
+    assert bin_edges(feature, bins=4) == (18, 34, 49, 64, 79)

@@ -35,6 +35,7 @@ from testsgd.data import (
     resolve_specification,
     resolve_terms,
 )
+from testsgd.data.inference import sensitive_by_name
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.parameters import show_parameters
@@ -93,8 +94,8 @@ def audit(
     features : mapping of str to mapping, optional
         Without a description: parts of it for some features, in place of what is guessed, such as
         ``{"age": {"edges": [18, 30, 50, 100]}}``.
-    favourable : str, optional
-        The label whose rate is compared, in place of the description's.
+    favourable : str, or list of str, optional
+        The label whose rate is compared, or several together, in place of the description's.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given that label, in place of the description's; the side that
         is worse off is named first. Without either it is taken for a benefit.
@@ -265,13 +266,14 @@ def _check_undescribed(
         )
     if sensitive_features is None:
         known = as_pandas(data)
-        columns = "" if known is None else f"; the columns are {', '.join(map(str, known.columns))}"
+        names = [] if known is None else list(map(str, known.columns))
+        columns = f"; the columns are {', '.join(names)}" if names else ""
         given = parameters.get("sensitive")
-        example = list(given) if isinstance(given, (list, tuple)) else ["sex", "age"]
+        example = list(given) if isinstance(given, (list, tuple)) else sensitive_by_name(names)
         raise ParameterError(
             "it is not said which features are sensitive",
             where="sensitive_features",
-            remedy=f"write sensitive_features={example!r}{columns}",
+            remedy=f"write sensitive_features={example or ['sex', 'age']!r}{columns}",
         )
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from testsgd.auditing.predictions import values_of
 from testsgd.data import category_text
-from testsgd.data.inference import favourable_class
+from testsgd.data.inference import favourable_classes
 from testsgd.errors import ParameterError
 from testsgd.io import csv_of, write_text
 from testsgd.report.formatting import NOTHING, count, percent
@@ -176,8 +176,8 @@ def impact_ratios(
             where="y_pred",
             remedy="leave the rows out of all columns",
         )
-    chosen = favourable_class(sorted(answers.unique()), favourable)
-    selected = (answers == chosen).to_numpy(dtype=bool)
+    chosen = favourable_classes(sorted(answers.unique()), favourable)
+    selected = answers.isin(chosen).to_numpy(dtype=bool)
     # A missing part leaves the whole unknown.
     kinds = {"sex": sexes, "race": races, "sex and race": sexes + ", " + races}
     rows: list[ImpactRatio] = []

@@ -139,7 +139,8 @@ class AuditParameters(Parameters):
     )
     bins: int | None = parameter(
         None,
-        "Equal intervals of each continuous sensitive feature, in place of the description's.",
+        "Equal intervals of each continuous sensitive feature, in place of the description's; "
+        "those of integers have whole limits.",
         at_least=2,
         at_most=200,
         example="the paper's choice, 10, or another number",

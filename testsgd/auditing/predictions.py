@@ -24,6 +24,7 @@ from testsgd.data import (
     infer_specification,
     joined,
 )
+from testsgd.data.cells import renamed
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
 from testsgd.parameters import show_parameters
@@ -63,8 +64,9 @@ def audit_decisions(
         A column a feature.
     other_features : data frame or mapping of str to array-like, n rows, optional
         Further columns. No rule is about them; the report says in which of them groups differ.
-    favourable : object, optional
-        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    favourable : object, or list of these, optional
+        The class whose rate is compared, or several together; if not given, 1, True, "yes" or the
+        like.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given the label whose rate is compared; if not given it is
         taken for a benefit, and the report says so. The side that is worse off is named first.
@@ -118,7 +120,6 @@ def audit_decisions(
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
     label = _label_name(y_true, y_pred, frame)
-    classes = predictions
     notes: tuple[str, ...] = ()
     expression = parameters.get("rows")
     if expression is not None:
@@ -132,7 +133,7 @@ def audit_decisions(
         frame,
         sensitive=list(sensitive.columns),
         label=label,
-        labels=classes,
+        labels=_known_classes(predictions, truth, favourable),
         name=name,
         favourable=favourable,
         outcome=outcome,
@@ -155,9 +156,27 @@ def audit_decisions(
     return AuditResult(summarise(findings), findings)
 
 
+def _known_classes(
+    predictions: pd.Series[Any], truth: pd.Series[Any] | None, favourable: Any
+) -> pd.Series[Any]:
+    """Return the predictions, with the true labels if several classes may be favourable.
+
+    One of several favourable classes may be a true label that was never predicted.
+    """
+    several = isinstance(favourable, (list, tuple, set, frozenset)) or "," in str(favourable)
+    if truth is None or not several:
+        return predictions
+    parts = [predictions, truth]
+    if predictions.dtype != truth.dtype:
+        parts = [part.map(category_text, na_action="ignore") for part in parts]
+    known: pd.Series[Any] = pd.concat(parts)
+    return known
+
+
 def _truth(values: pd.Series[Any], label: Label) -> pd.Series[Any]:
     """Return true labels as texts; they may have classes that were never predicted."""
     texts: pd.Series[Any] = values.astype(object).map(category_text, na_action="ignore")
+    texts = renamed(texts, dict.fromkeys(label.together, label.favourable))
     if label.favourable not in set(texts.dropna()):
         raise DataError(
             f"the favourable label {label.favourable!r} is not among the true labels "

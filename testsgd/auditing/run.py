@@ -135,7 +135,11 @@ def run_audit(
     deeper = parameters.max_features is None
     with clock.phase("rows"):
         groups = named_rule_sets(parameters.groups, table)
-        axes = named_axes(table, groups) if groups else sensitive_axes(table, bins=parameters.bins)
+        axes = (
+            named_axes(table, groups)
+            if groups
+            else sensitive_axes(table, bins=parameters.bins, whole_limits=not parameters.as_paper)
+        )
     if groups:
         parameters = replace(parameters, max_features=max(len(group.rules) for group in groups))
     elif parameters.max_features is None:

@@ -69,8 +69,9 @@ def audit_undescribed(
         The true labels. Without them the classes are those that the model knows or says.
     sensitive_features : sequence of str, or data frame of n rows
         Names of columns, or columns that the model does not take.
-    favourable : object, optional
-        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    favourable : object, or list of these, optional
+        The class whose rate is compared, or several together; if not given, 1, True, "yes" or the
+        like.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given the label whose rate is compared; if not given it is
         taken for a benefit, and the report says so. The side that is worse off is named first.

@@ -10,6 +10,7 @@ import typer
 
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
+from testsgd.cli.audit_files import write_audit
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ParameterError
 from testsgd.parameters import declared_parameters
@@ -27,7 +28,7 @@ _PRINTED = 3
 @options.with_options(AuditParameters, but=["nondeterministic"])
 def audit(
     context: typer.Context,
-    dataset: options.DatasetArgument,
+    dataset: options.AuditedArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
     trust_pickle: Annotated[
@@ -253,7 +254,7 @@ def audit(
                 **parameters,
             )
     folder = out or default_folder("reports", result.summary.data.name)
-    written = result.write(folder, wanted)
+    written = write_audit(result, folder, wanted)
     if table is not None:
         written.append(folder / "impact-ratios.csv")
         table.to_csv(written[-1])

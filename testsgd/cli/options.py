@@ -21,6 +21,15 @@ DatasetArgument = Annotated[
     ),
 ]
 
+AuditedArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME_OR_SPEC",
+        help="A data set of the catalogue, the TOML file that describes yours, a file of rows "
+        "(.csv, .tsv, .jsonl, .parquet, .feather) or a database.",
+    ),
+]
+
 DataOption = Annotated[
     Path | None,
     typer.Option("--data", help="A file of rows or texts, in place of the data set's own."),
@@ -30,9 +39,10 @@ ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="A catalogue name, a .keras, .skops or .joblib file, the address of an HTTP endpoint, "
-        "'cmd:' and a command, or package.module:callable; by default the network trained for the "
-        "data set.",
+        help="A catalogue name; a file: .keras, .onnx, .skops, .json or .ubj (XGBoost), .txt "
+        "(LightGBM), .cbm (CatBoost), .joblib or .pkl; a folder of MLflow; an HTTP address; 'cmd:' "
+        "and a command; or package.module:callable. (default: the network trained for the data "
+        "set)",
     ),
 ]
 
@@ -84,7 +94,11 @@ JobsOption = Annotated[
 
 FavourableOption = Annotated[
     str | None,
-    typer.Option("--favorable", "--favourable", help="The label whose rate is compared."),
+    typer.Option(
+        "--favorable",
+        "--favourable",
+        help="The label whose rate is compared, or several together, with commas.",
+    ),
 ]
 
 OutcomeOption = Annotated[

@@ -230,8 +230,9 @@ def infer_specification(
         The labels, or the predictions, whose values are the classes.
     name : str
         What the data are called.
-    favourable : object, optional
-        The label whose rate is compared; without it, the one that is so by its name.
+    favourable : object, or list of these, optional
+        The label whose rate is compared, or several together; without it, the one that is so by its
+        name.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given that label. It is never guessed.
     inputs : collection of str, optional
@@ -301,12 +302,16 @@ def infer_specification(
             **chosen,
         }
     classes = classes_of(labels)
-    favourable_label = favourable_class(classes, favourable)
+    favourable_labels = favourable_classes(classes, favourable)
+    listed = ", ".join(classes)
     if favourable is None:
-        notes.append(note_on_favourable(classes, favourable_label))
+        notes.append(note_on_favourable(classes, favourable_labels[0]))
+    elif len(favourable_labels) > 1:
+        together = ", ".join(favourable_labels)
+        notes.append(f"the labels {together} of {listed} are favourable together")
     described_label: dict[str, Any] = {
         "column": label,
-        "favourable": favourable_label,
+        "favourable": favourable_labels if len(favourable_labels) > 1 else favourable_labels[0],
         "values": classes,
     }
     if known_outcome is not None:
@@ -480,6 +485,37 @@ def _rounded(limits: NDArray[np.float64], *, span: float) -> NDArray[np.float64]
     return np.asarray(np.round(limits, decimals), dtype=np.float64)
 
 
+# What people name columns whose groups are compared.
+_SENSITIVE_NAME = re.compile(
+    r"(^|[^a-z])(sex|genders?|races?|ethnic\w*|age|nationality|citizen\w*|religion|disab\w*|"
+    r"marital\w*|origin)([^a-z]|$)"
+)
+
+
+def sensitive_by_name(columns: Sequence[str]) -> list[str]:
+    """Return columns whose names sound like sensitive features, for an example.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of columns.
+
+    Returns
+    -------
+    list of str
+        The first three of them; the first three columns if there are none.
+
+    Examples
+    --------
+    >>> sensitive_by_name(["id", "Age_years", "income", "Gender"])
+    ['Age_years', 'Gender']
+    >>> sensitive_by_name(["wage", "hours"])
+    ['wage', 'hours']
+    """
+    named = [name for name in columns if _SENSITIVE_NAME.search(name.lower())]
+    return (named or list(columns))[:3]
+
+
 def classes_of(labels: pd.Series[Any]) -> list[str]:
     """Return the classes that labels or predictions have, in order.
 
@@ -577,6 +613,49 @@ _FAVOURABLE = (
     "accepted",
     "good",
 )
+
+
+def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:
+    """Return the classes that count as favourable: one, or several together.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        All classes.
+    favourable : object, or list of these, optional
+        One class, several, or several as one text with commas, unless that text is a class itself.
+        Without it the one that is favourable by its name.
+
+    Returns
+    -------
+    tuple of str
+        In the order of `classes`; at least one and not all.
+
+    Raises
+    ------
+    ParameterError
+        If one is no class, they are all or none of them, or none is favourable by its name.
+
+    Examples
+    --------
+    >>> favourable_classes(["A", "B", "C"], ["B", "A"])
+    ('A', 'B')
+    >>> favourable_classes(["A", "B", "C"], "A,C"), favourable_classes(["A,C", "B"], "A,C")
+    (('A', 'C'), ('A,C',))
+    """
+    several = favourable
+    if isinstance(favourable, str) and favourable not in classes and "," in favourable:
+        several = [part.strip() for part in favourable.split(",") if part.strip()]
+    if not isinstance(several, (list, tuple, set, frozenset)):
+        return (favourable_class(classes, several),)
+    chosen = {favourable_class(classes, one) for one in several}
+    if not chosen or len(chosen) == len(classes):
+        raise ParameterError(
+            f"{len(chosen)} of {len(classes)} classes are favourable",
+            where="favourable",
+            remedy=f"list some of {', '.join(classes)}, not all",
+        )
+    return tuple(name for name in classes if name in chosen)
 
 
 def favourable_class(classes: Sequence[str], favourable: Any) -> str:

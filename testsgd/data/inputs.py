@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.data.categories import category_text
+from testsgd.data.inference import favourable_classes
 from testsgd.data.outcomes import checked_outcome
-from testsgd.data.schema import DatasetSpecification
+from testsgd.data.schema import DatasetSpecification, Label
 from testsgd.data.specification import Specification, load_specification, specification_from_mapping
 from testsgd.data.table import Table, check_table, load_table
 from testsgd.data.text.schema import TextSpecification
@@ -33,8 +34,8 @@ def resolve_specification(
     spec : DatasetSpecification, TextSpecification, mapping, str or path-like
         As for :func:`audit`: a description, a mapping with the keys of the TOML format, a name of
         the catalogue, or the path of a TOML file.
-    favourable : str, optional
-        The label whose rate is compared.
+    favourable : str, or list of str, optional
+        The label whose rate is compared, or several together, also as one text with commas.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given that label.
 
@@ -65,14 +66,41 @@ def resolve_specification(
     if (known := checked_outcome(outcome)) is not None:
         changed["outcome"] = known
     if favourable is not None:
-        changed["favourable"] = category_text(favourable)
+        if len(several := _several(favourable, label.values)) > 1:
+            label = _joined(label, several)
+        else:
+            changed["favourable"] = several[0]
         changed["meaning"] = ""
-        if label.values is not None and changed["favourable"] not in label.values:
+        if label.values is not None and several[0] not in label.values:
             # A model may know more labels than the file; the table's check speaks of the file's.
             changed["values"] = None
     if not changed:
         return spec
     return spec.model_copy(update={"label": label.model_copy(update=changed)})
+
+
+def _several(favourable: Any, values: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the favourable labels that a user names, of those that a description lists."""
+    is_list = isinstance(favourable, (list, tuple, set, frozenset))
+    if values is None and is_list:
+        raise ParameterError(
+            "several labels are favourable, and the description does not list its labels",
+            where="favourable",
+            remedy="list them as `values` under [label]",
+        )
+    if values is not None and is_list:
+        return favourable_classes(values, favourable)
+    text = category_text(favourable)
+    parts = [part.strip() for part in text.split(",")]
+    if values is not None and text not in values and set(parts) <= set(values):
+        return favourable_classes(values, parts)
+    return (text,)
+
+
+def _joined(label: Label, favourable: Sequence[str]) -> Label:
+    """Return a label of which several values are favourable together."""
+    written = label.model_dump(exclude_unset=True)
+    return Label.model_validate({**written, "favourable": list(favourable)})
 
 
 def find_texts(

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
-from testsgd.data.categories import MISSING
+from testsgd.data.categories import MISSING, category_text
 from testsgd.data.schema_parts import (
     Bins,
     Category,
     Count,
+    Favourable,
     Flag,
     Number,
     Part,
@@ -136,7 +144,10 @@ class Label(Part):
     """The label column and the label whose rate is compared."""
 
     column: str = Field(description="the column in the file")
-    favourable: Category = Field(description="the label whose rate is compared")
+    favourable: Favourable = Field(
+        description="the label whose rate is compared, or a list of several that are "
+        "favourable together"
+    )
     values: list[Category] | None = Field(None, description="all labels, after `map`")
     map: dict[str, Category] | None = Field(
         None, description="label in the file -> label used, to join or rename labels"
@@ -153,10 +164,36 @@ class Label(Part):
         "as a high risk score, or neither; reports name the side first that is worse off",
     )
 
+    # The labels that are favourable together, if there are several; then `favourable` is their
+    # common name, and `map` and `values` have it in their place.
+    _together: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """The labels that are joined as the favourable one; empty if it is a single label."""
+        # Another label may have been chosen since.
+        return self._together if self.favourable == _joined_name(self._together) else ()
+
     @property
     def outcome_given(self) -> bool:
         """Whether `outcome` is given, and not left at its default."""
         return "outcome" in self.model_fields_set
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _join_several(cls, document: Any, handler: ModelWrapValidatorHandler[Label]) -> Label:
+        """Give several favourable labels one name, such as "A or B"."""
+        if not isinstance(document, Mapping):
+            return handler(document)
+        several = document.get("favourable")
+        if not isinstance(several, (list, tuple)) or len(several) < 2:
+            return handler(document)
+        names = [category_text(value) for value in several]
+        if not isinstance(document.get("map") or {}, Mapping):
+            return handler({**document, "favourable": names[0]})
+        label = handler(_with_joined_labels(document, names))
+        label._together = tuple(names)
+        return label
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Label:
@@ -189,6 +226,41 @@ class Label(Part):
                 )
                 raise mistake("map", what)
         return self
+
+
+def _joined_name(names: Sequence[str]) -> str:
+    return " or ".join(names)
+
+
+def _with_joined_labels(document: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    """Return the keys of a label of which several values are favourable, with one name for them."""
+    if twice := repeated(names):
+        raise mistake("favourable", f"names {twice!r} twice")
+    listed = document.get("values")
+    if not isinstance(listed, (list, tuple)):
+        raise mistake("favourable", "a list of favourable labels needs the list of all `values`")
+    values = [category_text(value) for value in listed]
+    if unknown := [name for name in names if name not in values]:
+        what = f"the favourable label {unknown[0]!r} is not among `values` {values}"
+        raise mistake("favourable", what)
+    if set(names) == set(values):
+        raise mistake("favourable", "all `values` are favourable", "leave one of them out")
+    joined = _joined_name(names)
+    given = document.get("map") or {}
+    renames = {**{value: value for value in values}, **given}
+    return {
+        **document,
+        "favourable": joined,
+        # Where the first of them is listed; what is wrong with the others is said later.
+        "values": [
+            joined if name == names[0] else value
+            for name, value in zip(values, listed, strict=True)
+            if name == names[0] or name not in names
+        ],
+        "map": {
+            old: joined if category_text(new) in names else new for old, new in renames.items()
+        },
+    }
 
 
 def _check_map(names: dict[str, str] | None, values: list[str] | None) -> None:

@@ -40,6 +40,20 @@ def _category(value: Any) -> str:
 Category = Annotated[
     str, BeforeValidator(_category), WithJsonSchema({"type": ["string", "number", "boolean"]})
 ]
+# In TOML also a list of several, which are joined under one name before.
+_SCALARS = ["string", "number", "boolean"]
+Favourable = Annotated[
+    str,
+    BeforeValidator(_category),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": _SCALARS},
+                {"type": "array", "items": {"type": _SCALARS}, "minItems": 2},
+            ]
+        }
+    ),
+]
 # Left to itself, pydantic takes the text "no" for a boolean and the text "5" for a number.
 Flag = Annotated[bool, Field(strict=True), BeforeValidator(plain_number)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False), BeforeValidator(plain_number)]

@@ -76,8 +76,9 @@ def audit_predictions(
     other_features : data frame or mapping of str to array-like, n rows, optional
         Further columns. No rule is about them; reports say in which of them groups differ, and
         ``condition_on`` names some whose mix is made the same.
-    favourable : object, optional
-        The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    favourable : object, or list of these, optional
+        The class whose rate is compared, or several together; if not given, 1, True, "yes" or the
+        like.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given the label whose rate is compared; if not given it is
         taken for a benefit, and the report says so. The side that is worse off is named first.

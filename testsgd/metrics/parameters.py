@@ -53,7 +53,8 @@ class MetricParameters(Parameters):
     )
     bins: int | None = parameter(
         None,
-        "Equal intervals of each continuous sensitive feature, in place of those by quantiles.",
+        "Equal intervals of each continuous sensitive feature, in place of those by quantiles; "
+        "those of integers have whole limits.",
         at_least=2,
         at_most=200,
         example="a number such as 10",

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import booleans_as_numbers, category_text, classes_of
-from testsgd.data.inference import favourable_class, guess_among, note_on_favourable
+from testsgd.data.inference import favourable_classes, guess_among, note_on_favourable
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
 from testsgd.metrics.rules_of_kinds import (
@@ -339,7 +339,7 @@ def _of_classes(
         parts = [different, others]
         known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
     classes = classes_of(known)
-    chosen = _favourable_classes(classes, favourable)
+    chosen = favourable_classes(classes, favourable)
     labels, labelled = _labels(true, chosen)
     return Predictions(
         kind="decisions",
@@ -355,20 +355,6 @@ def _of_classes(
         guess=_guess(classes, chosen) if favourable is None else None,
         threshold=None,
     )
-
-
-def _favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:
-    """Return the classes that count as favourable: one, or several that are listed."""
-    if not isinstance(favourable, (list, tuple, set, frozenset)):
-        return (favourable_class(classes, favourable),)
-    chosen = {favourable_class(classes, one) for one in favourable}
-    if not chosen or len(chosen) == len(classes):
-        raise ParameterError(
-            f"{len(chosen)} of {len(classes)} classes are favourable",
-            where="favourable",
-            remedy=f"list some of {', '.join(classes)}, not all",
-        )
-    return tuple(name for name in classes if name in chosen)
 
 
 def _guess(classes: Sequence[str], chosen: Sequence[str]) -> str | None:
@@ -410,7 +396,7 @@ def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str
     ('good',)
     """
     classes = ["no", "yes"] if true is None else _classes_of(true)
-    return _favourable_classes(classes, favourable)
+    return favourable_classes(classes, favourable)
 
 
 def _are_class(values: pd.Series[Any], names: Sequence[str]) -> NDArray[np.bool_]:

@@ -140,6 +140,8 @@ class CheckedFunction(ABC, Generic[Asked]):
         self._output = output
         self._seen: set[str] = set()
         self._meanings = zero_one_labels(label)
+        # Labels that are favourable together have one name.
+        self._joined = dict.fromkeys(label.together, label.favourable)
         self.batch_size: int | None = None  # The most that it is asked about in one call.
         self.name = name
         self.kind = kind
@@ -297,7 +299,8 @@ class CheckedFunction(ABC, Generic[Asked]):
                 f"the model returned a {type(answers[0]).__name__} for {self.unit} 0",
                 f"return one label or score a {self.unit}",
             ) from error
-        return codes, [category_text(value) for value in uniques]
+        texts = map(category_text, uniques)
+        return codes, [self._joined.get(text, text) for text in texts]
 
     def _recognise(self, answers: NDArray[Any]) -> Output:
         """Return what the answers are: scores if they are floats that are no declared labels."""

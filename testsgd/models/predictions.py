@@ -69,7 +69,8 @@ class PredictionColumn:
                 remedy="leave rows without a prediction out",
                 row=str(row),
             )
-        return np.asarray(texts == self._label.favourable, dtype=bool)
+        favourable = {self._label.favourable, *self._label.together}
+        return np.asarray(texts.isin(favourable), dtype=bool)
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Return `frame` as prepared rows; no variant of them has a prediction of its own."""

@@ -9,6 +9,7 @@ nothing is rounded. Floats, which only a bootstrap sums, are rounded as floats a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -260,7 +261,9 @@ class IntervalAxis:
         return np.moveaxis(sums, 0, axis)
 
 
-def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]:
+def sensitive_axes(
+    table: Table, *, bins: int | None = None, whole_limits: bool = True
+) -> tuple[Axis, ...]:
     """Return one axis for each sensitive feature of a table, in the order of the description.
 
     A continuous feature gets the bins of :func:`bin_edges`; a categorical one a cell for each value
@@ -272,6 +275,8 @@ def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]
         The rows.
     bins : int, optional
         Number of equal intervals of every continuous feature, in place of what the description has.
+    whole_limits : bool
+        As for :func:`bin_edges`.
 
     Returns
     -------
@@ -286,18 +291,21 @@ def sensitive_axes(table: Table, *, bins: int | None = None) -> tuple[Axis, ...]
     for name in table.specification.sensitive:
         feature = table.specification.features[name]
         if feature.continuous:
-            edges = bin_edges(feature, bins=bins)
+            edges = bin_edges(feature, bins=bins, whole_limits=whole_limits)
             axes.append(IntervalAxis(name, edges, has_missing=table.missing[name] > 0))
         else:
             axes.append(_category_axis(table, name, feature))
     return tuple(axes)
 
 
-def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]:
+def bin_edges(
+    feature: Feature, *, bins: int | None = None, whole_limits: bool = True
+) -> tuple[float, ...]:
     """Return the limits of a continuous feature's bins.
 
     They are the edges of the description if it has some and `bins` is not given. Otherwise the
-    range is cut into equal bins. An integer feature with no more numbers than bins has one bin a
+    range is cut into equal bins; between bins of an integer feature each limit is the next whole
+    number, which moves no row. An integer feature with no more numbers than bins has one bin a
     number.
 
     Parameters
@@ -306,6 +314,9 @@ def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]
         The feature's description. Without a range, it is taken to be from 0 to 1.
     bins : int, optional
         Number of bins, in place of what the description has.
+    whole_limits : bool
+        Whether limits between bins of an integer feature are whole numbers; if not, its bins are
+        equally wide, as in the paper.
 
     Returns
     -------
@@ -316,6 +327,8 @@ def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]
     --------
     >>> bin_edges(Feature(type="integer", range=(0, 100), bins=4))
     (0.0, 25.0, 50.0, 75.0, 100.0)
+    >>> bin_edges(Feature(type="integer", range=(18, 79), bins=4))
+    (18.0, 34.0, 49.0, 64.0, 79.0)
     >>> bin_edges(Feature(type="integer", range=(1, 4)))  # a bin a whole number
     (1.0, 2.0, 3.0, 4.0, 5.0)
     """
@@ -328,7 +341,11 @@ def bin_edges(feature: Feature, *, bins: int | None = None) -> tuple[float, ...]
     # As fractions of the decimals that people write: in floats 0.3 would come out as
     # 0.30000000000000004, and a row at 0.3 be misplaced.
     first, last = Fraction(str(low)), Fraction(str(high))
-    return tuple(float(first + (last - first) * step / count) for step in range(count + 1))
+    limits = [first + (last - first) * step / count for step in range(count + 1)]
+    if feature.type == "integer" and whole_limits:
+        whole = {Fraction(math.ceil(limit)) for limit in limits[1:-1]}
+        limits = [first, *sorted(limit for limit in whole if first < limit < last), last]
+    return tuple(map(float, limits))
 
 
 def _category_axis(table: Table, name: str, feature: Feature) -> CategoryAxis:
