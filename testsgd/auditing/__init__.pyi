@@ -28,3 +28,5 @@ from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
 from .undescribed import check_columns as check_columns
 from .undescribed import model_and_rows as model_and_rows
+from .values import column_of as column_of
+from .values import values_of as values_of

@@ -23,6 +23,9 @@ from .inputs import find_table as find_table
 from .inputs import find_texts as find_texts
 from .inputs import resolve_specification as resolve_specification
 from .inputs import resolve_terms as resolve_terms
+from .lazy_rows import check_row_order as check_row_order
+from .lazy_rows import fetched as fetched
+from .lazy_rows import is_lazy as is_lazy
 from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
 from .lookup import find_files as find_files

@@ -26,6 +26,7 @@ from testsgd.data.cells import (
 from testsgd.data.demo import generate_demo
 from testsgd.data.frames import is_compressed, is_typed_file, read_frame
 from testsgd.data.inference import InferredColumn
+from testsgd.data.lazy_rows import fetched
 from testsgd.data.lookup import find_files
 from testsgd.data.sampling import Sampled, cluster_numbers
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
@@ -180,7 +181,8 @@ def check_table(
     Parameters
     ----------
     data : data frame
-        A pandas data frame, or any that narwhals knows (polars, pyarrow, ...). Never changed.
+        A pandas data frame, or any that narwhals knows (polars, pyarrow, ...); of a lazy frame of
+        Polars or a relation of DuckDB the rows are fetched. Never changed.
     specification : DatasetSpecification
         What the columns mean.
     source : str
@@ -199,7 +201,7 @@ def check_table(
         favourable label does not occur, or a sensitive feature has one value only.
     """
     where = source or "the data"
-    frame = as_pandas(data)
+    frame = as_pandas(fetched(data))
     if frame is None:
         raise DataError(
             f"the data are a {type(data).__name__}, not a data frame",
