@@ -25,6 +25,7 @@ from testsgd.data import (
     check_table,
     infer_specification,
     joined,
+    with_numbers,
 )
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
@@ -121,6 +122,7 @@ def audit_decisions(
     if y_true is not None:
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
+    frame, examples = with_numbers(frame)
     label = _label_name(y_true, y_pred, frame)
     classes = predictions
     notes: tuple[str, ...] = ()
@@ -142,6 +144,7 @@ def audit_decisions(
         outcome=outcome,
         join_rare=True,
         features=features,
+        examples=examples,
     )
     specification = guessed.specification
     rows = joined(frame, specification).assign(**{_PREDICTION: predictions})

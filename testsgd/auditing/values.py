@@ -104,7 +104,9 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
         raise _not_one_column(what, f"of type {type(values).__name__}")
     listed = list(values)
     for row, value in enumerate(listed):
-        if isinstance(value, (list, tuple, Mapping, Set)) or getattr(value, "ndim", 0):
+        # An array of no dimension is a number.
+        shape = getattr(value, "shape", None)
+        if shape or isinstance(value, (list, tuple, Mapping, Set)):
             raise _not_one_column(what, f"of type {type(value).__name__} in row {row:,}")
     return pd.Series(listed)
 

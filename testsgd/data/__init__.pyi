@@ -18,6 +18,7 @@ from .inference import infer_column as infer_column
 from .inference import infer_specification as infer_specification
 from .inference import joined as joined
 from .inference import quantile_edges as quantile_edges
+from .inference import with_numbers as with_numbers
 from .inputs import check_no_terms as check_no_terms
 from .inputs import find_table as find_table
 from .inputs import find_texts as find_texts

@@ -16,6 +16,7 @@ from testsgd.data.categories import category_codes, category_text, check_cells, 
 from testsgd.data.cells import (
     as_pandas,
     check_labels,
+    formatted_numbers,
     label_texts,
     missing_column,
     parsed_numbers,
@@ -495,6 +496,9 @@ def _categories(column: pd.Series[Any], name: str, feature: Feature, where: str)
 def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
     """Return texts of a file as numbers, of type int64 for an integer feature if possible."""
     floats = parsed_numbers(column)
+    if (floats.isna() & column.notna()).any():
+        numbers = formatted_numbers(column)
+        floats = floats if numbers is None else numbers.astype(np.float64)
     check_cells(
         column,
         floats.isna() & column.notna(),
