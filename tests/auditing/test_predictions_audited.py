@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import testsgd
-from testsgd.errors import ParameterError, TestSGDError
+from testsgd.errors import DataError, ParameterError, TestSGDError
 
 ROWS = 3000
 SOURCE = np.random.default_rng(8)
@@ -215,3 +215,70 @@ def test_several_labels_are_some_of_those_that_there_are(favourable: Any) -> Non
         testsgd.audit_predictions(
             DECIDED, sensitive_features=PEOPLE[["sex"]], favourable=favourable, **QUICK
         )
+
+
+def column(values: Any) -> pd.DataFrame:
+    return pd.DataFrame({"decided": values})
+
+
+@pytest.mark.parametrize(
+    "one_column",
+    [
+        lambda values: values.to_numpy()[:, None],
+        column,
+        lambda values: pl.DataFrame({"decided": values.to_list()}),
+        lambda values: pl.Series("decided", values.to_list()),
+        lambda values: (value for value in values),
+    ],
+    ids=["array", "pandas", "polars", "series", "generator"],
+)
+@pytest.mark.parametrize("audit", [testsgd.audit_predictions, testsgd.audit_metrics])
+def test_one_column_is_taken_in_any_shape(audit: Any, one_column: Any) -> None:
+    expected = audit(DECIDED, sensitive_features=PEOPLE[["sex"]], **QUICK).groups
+    result = audit(one_column(DECIDED), sensitive_features=PEOPLE[["sex"]], **QUICK)
+    pd.testing.assert_frame_equal(result.groups, expected)
+
+
+def lazy_polars() -> Any:
+    return pl.LazyFrame({"decided": DECIDED.to_list()})
+
+
+def in_duckdb() -> Any:
+    return pytest.importorskip("duckdb").from_df(column(DECIDED))
+
+
+def in_dask() -> Any:
+    return pytest.importorskip("dask.dataframe").from_pandas(column(DECIDED), npartitions=2)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda: np.zeros((ROWS, 2)),
+        lambda: PEOPLE,
+        lambda: [[0, 1]] * ROWS,
+        lambda: "decided",
+        lambda: 1,
+        lambda: {"decided": DECIDED},
+        lazy_polars,
+        in_duckdb,
+        in_dask,
+    ],
+)
+@pytest.mark.parametrize("parameter", ["y_pred", "y_true", "sample_weight"])
+def test_what_is_not_one_value_a_row_is_an_error_of_the_family(parameter: str, given: Any) -> None:
+    columns: dict[str, Any] = {"y_pred": DECIDED, "sensitive_features": PEOPLE}
+    with pytest.raises(DataError) as caught:
+        testsgd.audit_predictions(**{**columns, parameter: given()}, **QUICK)
+    assert parameter in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [lazy_polars, in_duckdb, in_dask])
+@pytest.mark.parametrize("parameter", ["sensitive_features", "other_features"])
+@pytest.mark.parametrize("audit", [testsgd.audit_predictions, testsgd.audit_metrics])
+def test_rows_without_an_order_are_not_put_beside_predictions(
+    audit: Any, parameter: str, rows: Any
+) -> None:
+    columns = {"sensitive_features": PEOPLE, parameter: rows()}
+    with pytest.raises(DataError, match="audit_rows_elsewhere"):
+        audit(DECIDED, **columns, **QUICK)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import testsgd
-from testsgd.errors import ParameterError, SpecificationError, TestSGDError
+from testsgd.errors import DataError, ParameterError, SpecificationError, TestSGDError
 
 ROWS = 800
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
@@ -269,3 +269,43 @@ def test_the_example_of_sensitive_features_is_of_the_users_own_columns(
     with pytest.raises(ParameterError) as raised:
         testsgd.audit(lambda rows: rows.iloc[:, 0], frame)
     assert repr(example) in str(raised.value)
+
+
+def granted(frame: pd.DataFrame) -> Any:
+    return np.where(frame["income"] > np.where(frame["sex"] == "m", 42, 50), "yes", "no")
+
+
+def lazy_polars(frame: pd.DataFrame) -> Any:
+    return pl.LazyFrame({name: frame[name].tolist() for name in frame})
+
+
+def in_duckdb(frame: pd.DataFrame) -> Any:
+    return pytest.importorskip("duckdb").from_df(frame)
+
+
+@pytest.mark.parametrize("engine", [lazy_polars, in_duckdb])
+def test_rows_of_an_engine_are_fetched_where_nothing_stands_beside_them(engine: Any) -> None:
+    frame = people()[["sex", "age", "income"]]
+    rows = engine(frame)
+    expected = testsgd.audit(granted, frame, sensitive_features=["sex"], **QUICK)
+    result = testsgd.audit(granted, rows, sensitive_features=["sex"], **QUICK)
+    pd.testing.assert_frame_equal(result.groups, expected.groups)
+    known = granted(frame)
+    with pytest.raises(DataError):
+        testsgd.audit(granted, rows, known, sensitive_features=["sex"], **QUICK)
+    with pytest.raises(DataError):
+        testsgd.audit(granted, rows, sensitive_features=frame[["sex"]], **QUICK)
+    with pytest.raises(DataError):
+        testsgd.audit(granted, frame, sensitive_features=rows, **QUICK)
+
+
+def test_rows_of_another_process_are_not_fetched() -> None:
+    rows = pytest.importorskip("dask.dataframe").from_pandas(people()[["sex"]], npartitions=2)
+    with pytest.raises(DataError, match="audit_rows_elsewhere"):
+        testsgd.audit(granted, rows, sensitive_features=["sex"], **QUICK)
+
+
+def test_an_engine_that_fails_is_an_error_of_the_family() -> None:
+    rows = pl.LazyFrame({"sex": ["f", "m"]}).select("age")
+    with pytest.raises(DataError):
+        testsgd.audit(granted, rows, sensitive_features=["sex"], **QUICK)

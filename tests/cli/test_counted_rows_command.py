@@ -121,3 +121,58 @@ def test_mistakes_are_one_line(
 ) -> None:
     people.to_csv(folder / "people.csv", index=False)
     assert fails(*arguments)
+
+
+@pytest.mark.parametrize("slashes", ["//", "///", "////{folder}/", "///{folder}/"])
+def test_the_file_of_a_database_may_be_relative(
+    testsgd: Run, folder: Path, people: pd.DataFrame, slashes: str
+) -> None:
+    with duckdb.connect(str(folder / "bank.db")) as connection:
+        connection.register("people", people)
+        connection.execute("CREATE TABLE decisions AS SELECT * FROM people")
+    place = slashes.format(folder=str(folder).lstrip("/"))
+    assert testsgd("audit", f"duckdb:{place}bank.db?table=decisions", *COLUMNS).code == 0
+
+
+def test_a_database_that_is_missing_names_both_places(fails: Run, folder: Path) -> None:
+    message = fails("audit", "duckdb:///nothing.db?table=decisions", *COLUMNS)
+    assert str(Path("/nothing.db")) in message
+    assert str(folder / "nothing.db") in message
+
+
+def test_a_pattern_that_the_shell_replaced_is_named(
+    fails: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    for name in ("first.csv", "second.csv"):
+        people.to_csv(folder / name, index=False)
+    assert "'*.csv'" in fails("audit", "first.csv", "second.csv", *COLUMNS)
+    assert "'*.csv'" not in fails("audit", "first.csv", "approved", *COLUMNS)
+
+
+def counted(people: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    by_decade = people.assign(age=people["age"] // 10 * 10)
+    return by_decade.groupby([*columns, "approved"]).size().reset_index(name="rows")
+
+
+@pytest.mark.parametrize("columns", [("sex",), ("sex", "age"), ("sex", "age", "repaid")])
+def test_counted_rows_are_not_taken_for_people(
+    testsgd: Run, fails: Run, folder: Path, people: pd.DataFrame, columns: tuple[str, ...]
+) -> None:
+    counted(people, *columns).to_csv(folder / "cells.csv", index=False)
+    asked = ("audit", "cells.csv", "--predictions", "approved", "--sensitive", "sex")
+    assert "--cells" in fails(*asked)
+    assert testsgd(*asked, "--cells").code == 0
+
+
+@pytest.mark.parametrize("others", [[], ["income"], ["id"]])
+def test_people_may_have_a_column_called_rows(
+    testsgd: Run, folder: Path, people: pd.DataFrame, others: list[str]
+) -> None:
+    source = np.random.default_rng(4)
+    own = people.assign(
+        rows=source.integers(1, 9, ROWS),
+        income=source.normal(50, 9, ROWS).round(2),
+        id=[f"P{row}" for row in range(ROWS)],
+    )[["sex", "age", "approved", "rows", *others]]
+    own.to_csv(folder / "own.csv", index=False)
+    assert testsgd("audit", "own.csv", *COLUMNS, "--replicates", "99").code == 0

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from testsgd.data import load_specification, load_table
+
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
 Run = Callable[..., Any]
@@ -242,3 +244,23 @@ def test_several_labels_with_commas_are_favourable_together(
         written = folder / more[-2].strip("-") / "result.json"
         result = json.loads(written.read_text(encoding="utf-8"))
         assert result["data"]["label"]["favourable"] == "perhaps or yes"
+
+
+@pytest.mark.parametrize("options", [[], ["--metrics", "selection_rate"]])
+def test_numbers_with_separators_of_thousands_are_audited_and_described(
+    testsgd: Run, folder: Path, people: Path, options: list[str]
+) -> None:
+    source = np.random.default_rng(5)
+    rows = pd.read_csv(people)
+    rows["income"] = [f"${amount:,}" for amount in source.integers(900, 90_000, len(rows))]
+    rows.to_csv(people, index=False)
+    asked = ("--predictions", "approved", "--sensitive", "income", *QUICK, *options)
+    assert testsgd("audit", people.name, *asked).code == 0
+    result = json.loads((folder / "reports/people/result.json").read_text(encoding="utf-8"))
+    [income] = [item for item in result["data"]["inferred"] if item["name"] == "income"]
+    assert income["kind"] == "integer"
+    assert rows["income"].iloc[0] in income["why"]
+    described = testsgd("init", people.name, "--sensitive", "income", "--label", "approved")
+    (folder / "people.toml").write_text(described.out, encoding="utf-8")
+    table = load_table(load_specification(folder / "people.toml"), file=people)
+    assert table.frame["income"].between(900, 90_000).all()

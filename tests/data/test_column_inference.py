@@ -19,6 +19,7 @@ from testsgd.data import (
     check_table,
     infer_column,
     infer_specification,
+    with_numbers,
 )
 from testsgd.data.inference import (
     MOST_SENSITIVE_VALUES,
@@ -289,3 +290,42 @@ def test_labels_without_a_name_are_not_called_none() -> None:
     with pytest.raises(ParameterError) as caught:
         classes_of(pd.Series(["a", "a"]))
     assert "None" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "first"),
+    [
+        ([f"{row},{row:03}" for row in range(1, 80)], 1001),
+        ([f"${row},{row:03}.50" for row in range(1, 80)], 1001.5),
+        ([f"-€ {row * 1000}" for row in range(1, 80)], -1000),
+        (["980", None, *[f"1,{row:03}" for row in range(80)]], 980),
+    ],
+)
+def test_texts_with_separators_of_thousands_are_numbers(cells: list[object], first: float) -> None:
+    frame, examples = with_numbers(pd.DataFrame({"pay": cells}))
+    assert infer_column(frame["pay"]).is_feature
+    assert frame["pay"].iloc[0] == first
+    assert frame["pay"].isna().tolist() == [cell is None for cell in cells]
+    guessed = infer_specification(
+        frame, sensitive=["pay"], label="y", labels=pd.Series(["no", "yes"]), examples=examples
+    )
+    assert str(cells[0]) in guessed.columns[0].why
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"{row},{row % 7}" for row in range(80)],  # codes
+        [f"0,{row:03}" for row in range(80)],  # a comma for a point
+        [f"1,{row:03}" for row in range(79)] + ["unknown"],
+        [f"1,{row:03}" for row in range(79)] + ["007"],
+        [f"9,{row:03},199,254,740,993" for row in range(100, 180)],  # no float has them all
+        ["101,204", "300,415"] * 40,  # categories, of two codes each
+        [f"{row}" for row in range(1000, 1080)],
+    ],
+)
+def test_other_texts_stay_as_they_are(cells: list[str]) -> None:
+    frame = pd.DataFrame({"codes": cells})
+    same, examples = with_numbers(frame)
+    assert examples == {}
+    pd.testing.assert_frame_equal(same, frame)

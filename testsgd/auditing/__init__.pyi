@@ -17,7 +17,6 @@ from .options import AuditOptions as AuditOptions
 from .parameters import AuditParameters as AuditParameters
 from .predictions import audit_decisions as audit_decisions
 from .predictions import frame_of as frame_of
-from .predictions import values_of as values_of
 from .predictions import with_other_features as with_other_features
 from .report.summarise import summarise as summarise
 from .report.summary import AuditSummary as AuditSummary
@@ -32,3 +31,5 @@ from .undescribed import model_and_rows as model_and_rows
 from .undescribed import no_sensitive_feature as no_sensitive_feature
 from .undescribed import predictions_of_model as predictions_of_model
 from .undescribed import with_sensitive as with_sensitive
+from .values import column_of as column_of
+from .values import values_of as values_of

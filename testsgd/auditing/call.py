@@ -80,7 +80,8 @@ def audit(
         and a command, as :class:`testsgd.models.CommandModel` runs it; a folder of MLflow;
         ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None
-        The rows: a pandas, polars or Arrow table with a column a feature; of its other columns
+        The rows: a pandas, polars or Arrow table with a column a feature, or a lazy frame of Polars
+        or a relation of DuckDB, whose rows are fetched; of its other columns
         those are kept that the model names as its inputs. The texts: a list or a
         series of strings, or a table with the text column. Or a file that the description can
         parse; None for the data set's own files. Never changed.

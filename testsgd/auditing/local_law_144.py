@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from testsgd.auditing.predictions import values_of
+from testsgd.auditing.values import values_of
 from testsgd.data import category_text
 from testsgd.data.inference import favourable_classes
 from testsgd.errors import ParameterError

@@ -15,14 +15,17 @@ from testsgd.auditing.repeated_runs import check_one_run
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
+from testsgd.auditing.values import column_of, other_length, values_of
 from testsgd.data import (
     Label,
     as_pandas,
     booleans_as_numbers,
     category_text,
+    check_row_order,
     check_table,
     infer_specification,
     joined,
+    with_numbers,
 )
 from testsgd.data.cells import renamed
 from testsgd.errors import DataError
@@ -110,6 +113,8 @@ def audit_decisions(
     >>> result.summary.data.rows, result.verdict.headline[:39]
     (200, 'Women are predicted “yes” 100.0 points ')
     """
+    y_pred = column_of(y_pred, "y_pred")
+    y_true = None if y_true is None else column_of(y_true, "y_true")
     sensitive = frame_of(sensitive_features, "sensitive_features")
     frame = sensitive
     if other_features is not None:
@@ -119,6 +124,7 @@ def audit_decisions(
     if y_true is not None:
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
+    frame, examples = with_numbers(frame)
     label = _label_name(y_true, y_pred, frame)
     notes: tuple[str, ...] = ()
     expression = parameters.get("rows")
@@ -139,6 +145,7 @@ def audit_decisions(
         outcome=outcome,
         join_rare=True,
         features=features,
+        examples=examples,
     )
     specification = guessed.specification
     rows = joined(frame, specification).assign(**{_PREDICTION: predictions})
@@ -205,13 +212,15 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are no columns with names, or there are no rows.
+        If they are no columns with names, or a lazy frame or a relation, whose rows have no fixed
+        order, or there are no rows.
 
     Examples
     --------
     >>> frame_of({"sex": ["f", "m"], "age": [30, 40]}, "sensitive_features").columns.tolist()
     ['sex', 'age']
     """
+    check_row_order(columns, where=what)
     frame = as_pandas(columns)
     if frame is None and isinstance(columns, pd.Series):
         frame = pd.DataFrame({str(columns.name or "group"): columns})
@@ -256,24 +265,8 @@ def with_other_features(frame: pd.DataFrame, other_features: Any) -> pd.DataFram
     """
     others = frame_of(other_features, "other_features")
     if len(others) != len(frame):
-        raise _other_length("other_features", len(others), len(frame))
+        raise other_length("other_features", len(others), len(frame))
     return pd.concat([frame, others.drop(columns=frame.columns, errors="ignore")], axis=1)
-
-
-def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
-    """Return predictions or labels as a series, shape (rows,); DataError for another length."""
-    series = pd.Series(values if isinstance(values, pd.Series) else list(values))
-    if len(series) != rows:
-        raise _other_length(what, len(series), rows)
-    return series.reset_index(drop=True)
-
-
-def _other_length(what: str, length: int, rows: int) -> DataError:
-    return DataError(
-        f"there are {length:,} values for {rows:,} rows",
-        where=what,
-        remedy="give one for each row of the sensitive features",
-    )
 
 
 def _label_name(y_true: Any, y_pred: Any, frame: pd.DataFrame) -> str:

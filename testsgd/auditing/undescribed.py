@@ -14,12 +14,21 @@ import pandas as pd
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.predictions import audit_decisions, frame_of, values_of
+from testsgd.auditing.predictions import audit_decisions, frame_of
 from testsgd.auditing.repeated_runs import audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
-from testsgd.data import Table, as_pandas, check_table, infer_specification, read_frame
+from testsgd.auditing.values import column_of, values_of
+from testsgd.data import (
+    Table,
+    as_pandas,
+    check_row_order,
+    check_table,
+    fetched,
+    infer_specification,
+    read_frame,
+)
 from testsgd.data.cells import missing_column
 from testsgd.errors import DataError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
@@ -64,7 +73,8 @@ def audit_undescribed(
     model : callable, estimator, str or path-like
         As for :func:`testsgd.audit`. One that does not name its columns gets all of `data`.
     data : data frame
-        What the model takes.
+        What the model takes; of a lazy frame of Polars or a relation of DuckDB the rows are
+        fetched, if no labels stand beside them.
     labels : array-like, shape (n,), optional
         The true labels. Without them the classes are those that the model knows or says.
     sensitive_features : sequence of str, or data frame of n rows
@@ -161,12 +171,17 @@ def model_and_rows(
     table : Table
         The rows, with the sensitive features and the description.
     """
-    given_rows = as_pandas(rows)
+    if labels is not None:
+        labels = column_of(labels, "y")
+        check_row_order(rows, where="data")
+    if not isinstance(sensitive_features, (str, Sequence)):
+        check_row_order(rows, where="data")
+    given_rows = as_pandas(fetched(rows))
     if given_rows is None or given_rows.empty:
         raise DataError(
             f"the rows are a {type(rows).__name__}, not a data frame with rows",
             where="data",
-            remedy="give a pandas, polars or Arrow table with named columns",
+            remedy="give a pandas, polars or Arrow table, a relation of DuckDB, with named columns",
         )
     given_rows = given_rows.rename(columns=str)
     called = None

@@ -6,6 +6,7 @@ import contextlib
 import io
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -229,6 +230,26 @@ def _command_of(arguments: list[str]) -> str:
     return " ".join(names)
 
 
+def _files_of_a_pattern(arguments: list[str], message: str) -> list[str]:
+    """Return the files that a shell put in place of a pattern; none if that is not the mistake."""
+    from testsgd.data import is_rows_file
+
+    if arguments[:1] != ["audit"]:
+        return []
+    are_files = [Path(word).is_file() and is_rows_file(Path(word)) for word in arguments]
+    for first in range(len(arguments) - 1):
+        # The message names the files after the first one as arguments that are not known.
+        if are_files[first] and are_files[first + 1] and arguments[first + 1] in message:
+            end = [*are_files, False].index(False, first)
+            return arguments[first:end]
+    return []
+
+
+def _pattern(files: list[str]) -> str:
+    """Return a pattern with wildcards for files in one folder."""
+    return str(Path(files[0]).with_name(f"*{''.join(Path(files[0]).suffixes)}"))
+
+
 def _run(arguments: list[str] | None) -> int:
     """Run the command line and return its exit code; errors of a user are one line."""
     with _entered:
@@ -258,7 +279,13 @@ def _outcome(arguments: list[str] | None) -> int:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             # Without a message it was the help that was asked for, and printed.
             if message := error.format_message():
-                command = _command_of(sys.argv[1:] if arguments is None else arguments)
+                words = sys.argv[1:] if arguments is None else arguments
+                if files := _files_of_a_pattern(words, message):
+                    message = (
+                        f"audit takes one file and was given {len(files)}; put quotation marks "
+                        f"around a pattern, such as '{_pattern(files)}'"
+                    )
+                command = _command_of(words)
                 print_error(f"{message.rstrip('.')}; see {command} --help")
             return USAGE_ERROR
         if isinstance(error, OSError) and error.errno in NO_ROOM:

@@ -18,11 +18,15 @@ from .inference import infer_column as infer_column
 from .inference import infer_specification as infer_specification
 from .inference import joined as joined
 from .inference import quantile_edges as quantile_edges
+from .inference import with_numbers as with_numbers
 from .inputs import check_no_terms as check_no_terms
 from .inputs import find_table as find_table
 from .inputs import find_texts as find_texts
 from .inputs import resolve_specification as resolve_specification
 from .inputs import resolve_terms as resolve_terms
+from .lazy_rows import check_row_order as check_row_order
+from .lazy_rows import fetched as fetched
+from .lazy_rows import is_lazy as is_lazy
 from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
 from .lookup import find_files as find_files

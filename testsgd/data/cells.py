@@ -31,6 +31,9 @@ MOST_COLUMNS = 10_000
 _MOST_SEPARATORS = 200_000
 _PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
+# Thousands in groups of three, behind a sign or a currency.
+_FORMATTED_NUMBER = r"\s*-?[$€£¥]?\s?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]+)?\s*"
+
 
 def read_cells(
     path: Path, parsing: CellParsing, *, blanks: bool = False, compressed: bool = False
@@ -272,6 +275,39 @@ def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
         return texts
     whole = all(text.strip().lstrip("-").isdecimal() for text in distinct)
     return numbers.astype(np.int64) if whole and numbers.notna().all() else numbers
+
+
+def formatted_numbers(texts: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return texts such as ``$1,200`` as numbers; None if one of them is not written so.
+
+    Parameters
+    ----------
+    texts : pandas.Series
+        Cells, of which some may be missing.
+
+    Returns
+    -------
+    pandas.Series or None
+        None also if no text has a separator of thousands or a currency sign, or a number has more
+        digits than a float. A comma that is not before three digits separates no thousands.
+
+    Examples
+    --------
+    >>> formatted_numbers(pd.Series(["$1,200", "$980.50"])).tolist()
+    [1200.0, 980.5]
+    >>> formatted_numbers(pd.Series(["1,2", "3,4"])) is None
+    True
+    """
+    distinct = texts.dropna().unique()
+    bare = {}
+    for text in distinct:
+        if not isinstance(text, str) or not re.fullmatch(_FORMATTED_NUMBER, text):
+            return None
+        bare[text] = re.sub(r"[$€£¥,\s]", "", text)
+    if all(re.fullmatch(_PLAIN_NUMBER, text) for text in bare):
+        return None
+    numbers = plain_cells(texts.map(bare))
+    return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
 
 
 def _number(text: Any) -> float:

@@ -18,6 +18,7 @@ from testsgd.data.inference import (
     infer_column,
     infer_specification,
     larger_side,
+    with_numbers,
 )
 from testsgd.data.schema import Feature
 from testsgd.errors import ParameterError, printable
@@ -73,7 +74,7 @@ def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | N
     <BLANKLINE>
     """
     path = Path(path)
-    frame = read_frame(path)
+    frame, examples = with_numbers(read_frame(path))
     columns = [infer_column(frame[name]) for name in frame.columns]
     chosen = tuple(sensitive) or _sensitive_by_name(columns)
     classes = label or _label_by_values(columns, but=chosen)
@@ -92,6 +93,7 @@ def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | N
         labels=known,
         name=path.name.partition(".")[0],
         favourable=favourable,
+        examples=examples,
     )
     return _text(
         guessed,

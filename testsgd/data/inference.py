@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import category_text, distinct_values
-from testsgd.data.cells import renamed
+from testsgd.data.cells import formatted_numbers, renamed
 from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.toml_document import validated
@@ -108,6 +108,42 @@ def infer_column(column: pd.Series[Any]) -> InferredColumn:
         distinct=distinct,
         missing=len(column) - len(present),
     )
+
+
+def with_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return rows in which texts such as ``$1,200`` are numbers, with an example by column.
+
+    Columns that are categories as texts stay as they are: ``101,204`` may be two codes.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows. Not changed.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+    examples : dict of str to str
+        The first text of each column that was read as numbers.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"pay": [f"{thousands},000" for thousands in range(1, 99)]})
+    >>> frame, examples = with_numbers(people)
+    >>> frame["pay"].max().item(), examples
+    (98000, {'pay': '1,000'})
+    """
+    examples: dict[str, str] = {}
+    read: dict[str, pd.Series[Any]] = {}
+    for name in frame.columns if frame.columns.is_unique else ():
+        column = frame[name]
+        if pd.api.types.infer_dtype(column.dropna()) != "string":
+            continue
+        numbers = formatted_numbers(column)
+        if numbers is not None and infer_column(column).kind in ("identifier", "text"):
+            read[name] = numbers
+            examples[str(name)] = str(column.dropna().iloc[0])
+    return frame.assign(**read), examples
 
 
 def _counted_texts(present: pd.Series[Any]) -> dict[str, int]:
@@ -215,6 +251,7 @@ def infer_specification(
     inputs: Collection[str] | None = None,
     join_rare: bool = False,
     features: Mapping[str, Mapping[str, Any]] | None = None,
+    examples: Mapping[str, str] | None = None,
 ) -> Inferred:
     """Guess the description of a table.
 
@@ -243,6 +280,8 @@ def infer_specification(
     features : mapping of str to mapping, optional
         Parts of the description of some features, in place of what is guessed; all of it for a
         feature whose ``type`` is given.
+    examples : mapping of str to str, optional
+        How the columns were written whose texts were read as numbers, see :func:`with_numbers`.
 
     Returns
     -------
@@ -269,6 +308,7 @@ def infer_specification(
     given = features or {}
     known_outcome = checked_outcome(outcome)
     columns = tuple(infer_column(frame[column]) for column in frame.columns if str(column) != label)
+    columns = tuple(_with_example(column, (examples or {}).get(column.name)) for column in columns)
     known = {column.name: column for column in columns}
     _check_named("sensitive", sensitive, known)
     _check_named("features", given, known)
@@ -326,6 +366,11 @@ def infer_specification(
         where="the guessed description",
     )
     return Inferred(specification=specification, columns=columns, notes=tuple(notes))
+
+
+def _with_example(column: InferredColumn, example: str | None) -> InferredColumn:
+    """Return what a column was taken for, with how its numbers were written."""
+    return column if example is None else replace(column, why=f"{column.why}, written as {example}")
 
 
 def _check_named(what: str, names: Collection[str], known: Collection[str]) -> None:

@@ -16,6 +16,7 @@ from testsgd.data.categories import category_codes, category_text, check_cells, 
 from testsgd.data.cells import (
     as_pandas,
     check_labels,
+    formatted_numbers,
     label_texts,
     missing_column,
     parsed_numbers,
@@ -26,6 +27,7 @@ from testsgd.data.cells import (
 from testsgd.data.demo import generate_demo
 from testsgd.data.frames import is_compressed, is_typed_file, read_frame
 from testsgd.data.inference import InferredColumn
+from testsgd.data.lazy_rows import fetched
 from testsgd.data.lookup import find_files
 from testsgd.data.sampling import Sampled, cluster_numbers
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
@@ -180,7 +182,8 @@ def check_table(
     Parameters
     ----------
     data : data frame
-        A pandas data frame, or any that narwhals knows (polars, pyarrow, ...). Never changed.
+        A pandas data frame, or any that narwhals knows (polars, pyarrow, ...); of a lazy frame of
+        Polars or a relation of DuckDB the rows are fetched. Never changed.
     specification : DatasetSpecification
         What the columns mean.
     source : str
@@ -199,7 +202,7 @@ def check_table(
         favourable label does not occur, or a sensitive feature has one value only.
     """
     where = source or "the data"
-    frame = as_pandas(data)
+    frame = as_pandas(fetched(data))
     if frame is None:
         raise DataError(
             f"the data are a {type(data).__name__}, not a data frame",
@@ -493,6 +496,9 @@ def _categories(column: pd.Series[Any], name: str, feature: Feature, where: str)
 def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
     """Return texts of a file as numbers, of type int64 for an integer feature if possible."""
     floats = parsed_numbers(column)
+    if (floats.isna() & column.notna()).any():
+        numbers = formatted_numbers(column)
+        floats = floats if numbers is None else numbers.astype(np.float64)
     check_cells(
         column,
         floats.isna() & column.notna(),

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-import numpy as np
 import pandas as pd
 
 from testsgd.auditing import (
     AuditParameters,
     AuditResult,
     audit_decisions,
+    column_of,
     frame_of,
     note_on_rows,
     positions_with,
@@ -125,6 +125,7 @@ def audit_predictions(
     >>> result.groups[["metric", "text"]].iloc[0].tolist()
     ['selection_rate', 'sex = female']
     """
+    y_pred = column_of(y_pred, "y_pred")
     # Which of the two audits it is, and so which keywords it has, shows only now.
     chosen: dict[str, Any] = dict(parameters)
     by_metrics = (
@@ -195,11 +196,10 @@ def check_no_outcome(outcome: str | None) -> None:
         )
 
 
-def _are_numbers(y_pred: Any) -> bool:
+def _are_numbers(predictions: pd.Series[Any]) -> bool:
     """Return whether predictions are scores or numbers, not classes."""
-    ready = isinstance(y_pred, (pd.Series, np.ndarray))
-    series = pd.Series(y_pred if ready else list(y_pred))
-    return pd.api.types.is_float_dtype(series.dtype) and bool((series.dropna() % 1 != 0).any())
+    is_float = pd.api.types.is_float_dtype(predictions.dtype)
+    return is_float and bool((predictions.dropna() % 1 != 0).any())
 
 
 @show_parameters(MetricParameters)
@@ -269,6 +269,8 @@ def audit_metrics(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule)
+    y_pred = column_of(y_pred, "y_pred")
+    y_true = None if y_true is None else column_of(y_true, "y_true")
     frame = frame_of(sensitive_features, "sensitive_features")
     check_count("limit", limit, 1)
     predictions = read_predictions(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from testsgd.auditing import (
     AuditResult,
@@ -13,10 +16,15 @@ from testsgd.auditing import (
     no_sensitive_feature,
 )
 from testsgd.data import read_frame
+from testsgd.errors import ParameterError
 from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
+from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
 from testsgd.metrics.models import are_numbers, audit_model_by_metrics
 from testsgd.metrics.result import MetricsResult
 from testsgd.progress import Progress, shown_progress
+
+# People of whom so many pairs are expected to be equal hardly ever are all different.
+_FEWEST_EQUAL_PAIRS = 5
 
 
 def audit_file_of_predictions(
@@ -50,7 +58,7 @@ def audit_file_of_predictions(
     Raises
     ------
     ParameterError
-        If a column is not in the file.
+        If a column is not in the file, or it looks like a table of counted rows.
     TestSGDError
         As for :func:`testsgd.audit_predictions`.
     """
@@ -58,6 +66,8 @@ def audit_file_of_predictions(
     frame = read_frame(Path(path))
     check_columns(frame, named, sensitive_features)
     named_columns = [column for column in named.values() if column is not None]
+    if ROWS not in {*named_columns, *sensitive_features}:
+        _check_not_counted(frame, str(path))
     return audit_predictions(
         frame[predictions],
         None if label is None else frame[label],
@@ -67,6 +77,39 @@ def audit_file_of_predictions(
         name=Path(path).name.partition(".")[0],
         **options,
     )
+
+
+def _check_not_counted(frame: pd.DataFrame, file: str) -> None:
+    """Refuse a table of counted rows, as a query of GROUP BY gives it, each line for one person."""
+    if _are_counts(frame):
+        raise ParameterError(
+            f"this looks like a table of counted rows: the column {ROWS!r} says how many each line "
+            "is, and no two lines have the same other values",
+            where=file,
+            remedy="add --cells, or rename the column if each line is one person",
+            column=ROWS,
+        )
+
+
+def _are_counts(frame: pd.DataFrame) -> bool:
+    """Return whether lines are counts of combinations, each of which occurs once.
+
+    A column of that name is not enough: the others must be such that people would share their
+    values, had they been drawn with the shares that each column has.
+    """
+    keys = frame.drop(columns=[ROWS, WEIGHT, WEIGHT_SQUARED], errors="ignore")
+    if ROWS not in frame or keys.empty or keys.duplicated().any():
+        return False
+    counts = frame[ROWS]
+    if not pd.api.types.is_numeric_dtype(counts.dtype) or pd.api.types.is_bool_dtype(counts.dtype):
+        return False
+    if not ((counts > 0) & (counts % 1 == 0)).all() or not (counts > 1).any():
+        return False
+    shares = [keys[name].value_counts(normalize=True, dropna=False) for name in keys]
+    pairs = len(keys) * (len(keys) - 1) / 2
+    expected_equal = pairs * math.prod(float((share**2).sum()) for share in shares)
+    every_combination = len(keys) == math.prod(len(share) for share in shares)
+    return expected_equal > _FEWEST_EQUAL_PAIRS or (every_combination and len(shares) > 1)
 
 
 def audit_file_of_model(

@@ -18,7 +18,14 @@ from testsgd.auditing import (
     values_of,
     with_sensitive,
 )
-from testsgd.data import Table, as_pandas, check_count, drawn_positions
+from testsgd.data import (
+    Table,
+    as_pandas,
+    check_count,
+    check_row_order,
+    drawn_positions,
+    fetched,
+)
 from testsgd.data.inference import guess_among
 from testsgd.errors import DataError
 from testsgd.io import sha256_of_file
@@ -117,7 +124,9 @@ def audit_model_by_metrics(
     >>> result.groups["text"].iloc[0], result.groups["effect"].iloc[0].item()
     ('sex = f', -2.0)
     """
-    given = as_pandas(data)
+    if y is not None or sample_weight is not None or not isinstance(sensitive_features, Sequence):
+        check_row_order(data, where="data")
+    given = as_pandas(fetched(data))
     if given is None or given.empty:
         raise DataError(
             f"the rows are a {type(data).__name__}, not a data frame with rows",

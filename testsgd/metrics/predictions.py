@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.auditing import values_of
 from testsgd.data import booleans_as_numbers, category_text, classes_of
 from testsgd.data.inference import favourable_classes, guess_among, note_on_favourable
 from testsgd.errors import DataError, ParameterError
@@ -257,9 +258,9 @@ def read_predictions(
     >>> read.kind, read.decisions.tolist()
     ('scores', [False, True, True])
     """
-    predicted = _series(y_pred, "y_pred", rows=rows)
+    predicted = values_of(y_pred, "y_pred", rows=rows)
     check_present(int(predicted.isna().sum()), where="y_pred")
-    true = None if y_true is None else _series(y_true, "y_true", rows=rows)
+    true = None if y_true is None else values_of(y_true, "y_true", rows=rows)
     if true is not None:
         predicted, true = booleans_as_numbers(predicted, true)
     weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
@@ -284,7 +285,7 @@ def read_weights(sample_weight: Any, *, rows: int) -> Floats:
     >>> read_weights([1, 2.5], rows=2).tolist()
     [1.0, 2.5]
     """
-    series = _series(sample_weight, "sample_weight", rows=rows)
+    series = values_of(sample_weight, "sample_weight", rows=rows)
     numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers < 0))
     if len(wrong):
@@ -469,16 +470,3 @@ def _labels(
         )
     labelled = codes >= 0
     return favoured[codes] & labelled, labelled
-
-
-def _series(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
-    """Return values as a series, one a row."""
-    ready = isinstance(values, pd.Series) or (isinstance(values, np.ndarray) and values.ndim == 1)
-    series = pd.Series(values if ready else list(values))
-    if len(series) != rows:
-        raise DataError(
-            f"there are {len(series):,} values for {rows:,} rows",
-            where=what,
-            remedy="give one for each row of the sensitive features",
-        )
-    return series.reset_index(drop=True)

@@ -12,7 +12,7 @@ import pandas as pd
 from testsgd.auditing import listed_features, with_other_features
 from testsgd.auditing.report.subject import table_summary
 from testsgd.auditing.report.summary import LabelSummary
-from testsgd.data import Table, check_table, infer_specification, joined
+from testsgd.data import Table, check_table, infer_specification, joined, with_numbers
 from testsgd.errors import ParameterError
 from testsgd.metrics.definitions import JOINT_METRICS, Masses, default_metrics, resolve_metrics
 from testsgd.metrics.parameters import BEST, MetricParameters
@@ -61,6 +61,7 @@ def table_of(
     sensitive = list(frame.columns)
     if other_features is not None:
         frame = with_other_features(frame, other_features)
+    frame, examples = with_numbers(frame)
     guessed = infer_specification(
         frame,
         sensitive=sensitive,
@@ -70,6 +71,7 @@ def table_of(
         favourable="yes",
         join_rare=True,
         features=features,
+        examples=examples,
     )
     specification = guessed.specification
     table = check_table(joined(frame, specification), specification, source=name)

@@ -31,8 +31,9 @@ def open_elsewhere(address: str) -> Any:
     Parameters
     ----------
     address : str
-        ``duckdb:///folder/file.db?table=NAME``, with three slashes before an absolute path and two
-        before a relative one; or Parquet or CSV files with wildcards, such as ``parts/*.parquet``.
+        ``duckdb:///folder/file.db?table=NAME``, where the path is absolute, or relative if there is
+        no such absolute one; behind four slashes it is absolute, behind two relative. Or Parquet or
+        CSV files with wildcards, such as ``parts/*.parquet``.
 
     Returns
     -------
@@ -55,9 +56,7 @@ def open_elsewhere(address: str) -> Any:
         if not address.startswith(f"{_DUCKDB}://"):
             return _files(duckdb, address)
         path, table = _table(address)
-        if not Path(path).exists():
-            raise DataError("there is no such file", where=path, remedy="check the path")
-        return duckdb.connect(path, read_only=True).table(table)
+        return duckdb.connect(_database_file(path), read_only=True).table(table)
     except duckdb.Error as error:
         raise DataError(
             f"the rows cannot be read ({str(error).splitlines()[0]})",
@@ -77,6 +76,27 @@ def _table(address: str) -> tuple[str, str]:
             remedy="write duckdb:///folder/file.db?table=NAME",
         )
     return f"{parts.netloc}{parts.path}", tables[0]
+
+
+def _database_file(path: str) -> str:
+    """Return the path of a database, which behind three slashes may be a relative one.
+
+    So SQLAlchemy writes it; four slashes are before an absolute path.
+    """
+    if path.startswith("//"):
+        possible = [path[1:]]
+    elif path.startswith("/"):
+        possible = [path, path[1:]]
+    else:
+        possible = [path]
+    for candidate in possible:
+        if Path(candidate).is_file():
+            return candidate
+    raise DataError(
+        "there is no such file",
+        where=" or ".join(str(Path(candidate).absolute()) for candidate in possible),
+        remedy="check the path",
+    )
 
 
 def _files(duckdb: Any, pattern: str) -> Any:

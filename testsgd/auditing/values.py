@@ -1,0 +1,119 @@
+"""Predictions, labels and weights as a user gives them: one value a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from testsgd.data import as_pandas, check_row_order
+from testsgd.errors import DataError
+
+
+def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
+    """Return predictions, labels or weights as a series, shape (rows,), its index from 0.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,) or (n, 1), or data frame of one column
+        One value a row.
+    what : str
+        The parameter that an error names.
+    rows : int
+        How many there must be.
+
+    Returns
+    -------
+    pandas.Series
+
+    Raises
+    ------
+    DataError
+        If there is not one value a row, or `values` are a lazy frame or a relation, whose rows have
+        no fixed order.
+
+    Examples
+    --------
+    >>> values_of(np.array([[1], [0]]), "y_pred", rows=2).tolist()
+    [1, 0]
+    """
+    series = column_of(values, what)
+    if len(series) != rows:
+        raise other_length(what, len(series), rows)
+    return series.reset_index(drop=True)
+
+
+def other_length(what: str, length: int, rows: int) -> DataError:
+    """Return the error of a column that is longer or shorter than the others."""
+    return DataError(
+        f"there are {length:,} values for {rows:,} rows",
+        where=what,
+        remedy="give one for each row of the sensitive features",
+    )
+
+
+def column_of(values: Any, what: str) -> pd.Series[Any]:
+    """Return predictions, labels or weights as a series, with the name that they have.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,) or (n, 1), or data frame of one column
+        One value a row.
+    what : str
+        The parameter that an error names.
+
+    Returns
+    -------
+    pandas.Series
+        A series is returned as it is.
+
+    Raises
+    ------
+    DataError
+        If there is not one value a row, or `values` are a lazy frame or a relation, whose rows have
+        no fixed order.
+
+    Examples
+    --------
+    >>> column_of(pd.DataFrame({"granted": [1, 0]}), "y_pred").name
+    'granted'
+    """
+    if isinstance(values, pd.Series):
+        return values
+    check_row_order(values, where=what)
+    frame = as_pandas(values)
+    if frame is not None:
+        if frame.shape[1] != 1:
+            raise _not_one_column(what, f"a data frame of {frame.shape[1]:,} columns")
+        return frame.iloc[:, 0]
+    column = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(column, nw.Series):
+        # Of Arrow, whose cells are no values of Python, or of Polars.
+        return pd.Series(column.to_list(), name=column.name or None)
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple) and len(shape) != 1:
+        if len(shape) != 2 or shape[1] != 1:
+            raise _not_one_column(what, f"an array of shape {shape}")
+        values = np.asarray(values)[:, 0]
+    if isinstance(values, np.ndarray):
+        return pd.Series(values)
+    if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping, Set)):
+        raise _not_one_column(what, f"of type {type(values).__name__}")
+    listed = list(values)
+    for row, value in enumerate(listed):
+        # An array of no dimension is a number.
+        shape = getattr(value, "shape", None)
+        if shape or isinstance(value, (list, tuple, Mapping, Set)):
+            raise _not_one_column(what, f"of type {type(value).__name__} in row {row:,}")
+    return pd.Series(listed)
+
+
+def _not_one_column(what: str, given: str) -> DataError:
+    return DataError(
+        f"it is {given}, not one value a row",
+        where=what,
+        remedy="give a list, a series, or an array of shape (n,)",
+    )
