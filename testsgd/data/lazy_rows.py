@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals as nw
+import pandas as pd
 
 from testsgd.errors import DataError
 
@@ -114,5 +115,8 @@ _BY_COLUMN = (
 
 def _engine(data: Any) -> str | None:
     """Return the name of the engine of a lazy frame or a relation, None of other data."""
+    # A frame of pandas may have two columns of one name, which narwhals refuses.
+    if isinstance(data, pd.DataFrame):
+        return None
     frame = nw.from_native(data, pass_through=True)
     return frame.implementation.value if isinstance(frame, nw.LazyFrame) else None
