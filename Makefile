@@ -43,7 +43,7 @@ NETWORKS ?=
 
 # These make what the repository publishes; all others write elsewhere, unless OUT says where.
 reports retrain compare certify generative generative-llm generative-portraits: export OUT = reports
-.PHONY: help audit test check fuzz lowest coverage integration lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages notebooks reports clean retrain compare certify certify-fairify \
+.PHONY: help audit test check fuzz lowest coverage integration libraries lint shape docs wheel bench shields monitors generative generative-llm generative-portraits schemas pages notebooks reports clean retrain compare certify certify-fairify \
 	$(REAL) $(PAPER) $(TEXTS) $(TRAIN) $(RETRAIN) $(COMPARE) $(CERTIFY)
 
 help: ## List the targets
@@ -134,6 +134,14 @@ integration: ## Try the adapters for LiteLLM with the real gateway, on this mach
 	$(PYTHON) -m venv $(VENV)-litellm
 	$(VENV)-litellm/bin/python -m pip install --quiet '$(LITELLM)' --editable '.[serve]' pytest hypothesis
 	LITELLM_LOCAL_MODEL_COST_MAP=True $(VENV)-litellm/bin/python -m pytest tests/integration $(PYTEST)
+
+# PyTorch alone is 5 gigabytes. PySpark needs Java.
+libraries: ## Try models and tables of PyTorch, MLflow and PySpark, on this machine only
+	$(PYTHON) -m venv $(VENV)-libraries
+	$(VENV)-libraries/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-libraries/bin/python -m pip install --quiet --editable '.[all,torch,mlflow]' --group test fastapi pyspark
+	$(VENV)-libraries/bin/python -m pytest $(PYTEST) tests/models tests/metrics/test_rows_elsewhere.py \
+		tests/docs/test_examples.py -k "torch or PyTorch or mlflow or MLflow or Spark or spark"
 
 lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/ruff check .

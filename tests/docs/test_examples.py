@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import os
 import re
@@ -197,3 +198,17 @@ def test_public_names_have_a_page() -> None:
     for name in testsgd.__all__:
         if not name.startswith("__"):
             assert name in pages
+
+
+def test_the_recipe_of_pytorch_runs_where_it_is_installed() -> None:
+    """The page marks it as not to run, as PyTorch is too large for everyone to install."""
+    pytest.importorskip("torch")
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    first, _, further = page.partition("## A PyTorch module")
+    recipe = further.partition("\n## ")[0].replace("  # doctest: +SKIP", "")
+    assert "torch.nn" in recipe
+    # What it begins with stands in the recipes before it.
+    test = doctest.DocTestParser().get_doctest(first + recipe, {}, "recipes.md", None, 0)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.DocTestRunner(optionflags=flags).run(test, clear_globs=False).failed == 0
+    test.globs["folder"].cleanup()

@@ -62,7 +62,8 @@ class TorchModel(ExternalModel):
         """
         import torch
 
-        rows = torch.from_numpy(self._numbers(asked))
+        # Memory of a data frame may be read-only, of which torch warns.
+        rows = torch.tensor(self._numbers(asked))
         device = next((item.device for item in self._module.parameters()), None)
         if device is not None:
             rows = rows.to(device)

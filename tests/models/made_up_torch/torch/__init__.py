@@ -51,6 +51,10 @@ def from_numpy(values: Any) -> Tensor:
     return Tensor(values)
 
 
+def tensor(values: Any) -> Tensor:
+    return Tensor(values.copy())
+
+
 def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
