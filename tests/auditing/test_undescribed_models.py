@@ -309,3 +309,32 @@ def test_an_engine_that_fails_is_an_error_of_the_family() -> None:
     rows = pl.LazyFrame({"sex": ["f", "m"]}).select("age")
     with pytest.raises(DataError):
         testsgd.audit(granted, rows, sensitive_features=["sex"], **QUICK)
+
+
+def test_a_sensitive_column_beside_the_rows_is_not_taken_from_them() -> None:
+    """Else an audit by one column would be of another one of the same name."""
+    frame = people()
+    swapped = frame[["sex"]].replace({"m": "f", "f": "m"})
+    for audit in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(DataError) as caught:
+            audit(granted, frame, sensitive_features=swapped)
+        assert caught.value.details["column"] == "sex"
+    same = testsgd.audit(granted, frame, sensitive_features=frame[["sex"]], **QUICK)
+    named = testsgd.audit(granted, frame, sensitive_features=["sex"], **QUICK)
+    pd.testing.assert_frame_equal(same.groups, named.groups)
+
+
+def test_rows_in_another_order_are_refused() -> None:
+    frame = people().drop(columns="sex")
+    beside = people()[["sex"]].sample(frac=1, random_state=1)
+    labels = pd.Series(granted(people())).sample(frac=1, random_state=1)
+    with pytest.raises(DataError):
+        testsgd.audit(lambda rows: rows["income"] > 45, frame, sensitive_features=beside, **QUICK)
+    with pytest.raises(DataError):
+        testsgd.audit(granted, people(), labels, sensitive_features=["sex"], **QUICK)
+    with pytest.raises(DataError):
+        testsgd.audit_predictions(labels, sensitive_features=people()[["sex"]], **QUICK)
+    # A new series counts from 0, and goes by position.
+    shuffled = people().sample(frac=1, random_state=2)
+    decided = pd.Series(granted(shuffled))
+    testsgd.audit_predictions(decided, sensitive_features=shuffled[["sex"]], **QUICK)

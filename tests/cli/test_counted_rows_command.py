@@ -162,6 +162,10 @@ def test_counted_rows_are_not_taken_for_people(
     asked = ("audit", "cells.csv", "--predictions", "approved", "--sensitive", "sex")
     assert "--cells" in fails(*asked)
     assert testsgd(*asked, "--cells").code == 0
+    counted(people, *columns).rename(columns={"rows": "Count"}).to_csv(
+        folder / "cells.csv", index=False
+    )
+    assert "--counts Count" in fails(*asked)
 
 
 @pytest.mark.parametrize("others", [[], ["income"], ["id"]])

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import testsgd
-from testsgd.errors import ModelError, ParameterError
+from testsgd.errors import DataError, ModelError, ParameterError
 from testsgd.metrics import MetricsResult
 
 ROWS = 600
@@ -129,3 +129,55 @@ def test_numbers_are_no_selection_rates(people: pd.DataFrame, salary: pd.Series[
         testsgd.audit(model, people, salary, sensitive_features=["sex"])
     with pytest.raises(ModelError):
         testsgd.audit(model, people, sensitive_features=["sex"])
+
+
+def test_a_threshold_is_of_scores(people: pd.DataFrame, salary: pd.Series[Any]) -> None:
+    """A classifier's probabilities are compared with it; labels are not, and say so."""
+    granted = np.where(salary > 50, "yes", "no")
+    model = LogisticRegression().fit(people[INPUTS], granted)
+    result = testsgd.audit_model_by_metrics(
+        model, people, granted, sensitive_features=["sex"], metrics="selection_rate", threshold=0.9
+    )
+    above = pd.Series(model.predict_proba(people[INPUTS])[:, 1] > 0.9)
+    women = result.groups.query("text == 'sex = f'")
+    assert women["value"].item() == above[people["sex"] == "f"].mean()
+
+    def labels(rows: pd.DataFrame) -> Any:
+        return np.where(rows["years"] > 20, "yes", "no")
+
+    for audit in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(ParameterError) as caught:
+            audit(labels, people, granted, sensitive_features=["sex"], threshold=0.9)
+        assert caught.value.where == "threshold"
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
+def test_a_threshold_is_a_number(people: pd.DataFrame, threshold: float) -> None:
+    with pytest.raises(ParameterError):
+        testsgd.audit_metrics(
+            people["skill"], sensitive_features=people[["sex"]], threshold=threshold
+        )
+
+
+def test_of_numbers_above_a_threshold_the_share_is_compared(people: pd.DataFrame) -> None:
+    result = testsgd.audit_metrics(
+        people["skill"], sensitive_features=people[["sex"]], threshold=0.5
+    )
+    assert [metric.name for metric in result.summary.metrics] == ["mean", "selection_rate"]
+
+
+def test_the_headline_says_that_it_is_of_a_sample(people: pd.DataFrame) -> None:
+    result = testsgd.audit_model_by_metrics(
+        lambda rows: rows["years"] + 0.5, people, sensitive_features=["sex"], limit=200
+    )
+    assert f"200 of {ROWS:,}" in result.verdict.headline
+    with pytest.raises(DataError, match="gender"):
+        testsgd.audit_model_by_metrics(
+            lambda rows: rows["years"] + 0.5, people, sensitive_features=["gender"]
+        )
+
+
+@pytest.mark.parametrize("model", [None, 3])
+def test_what_is_no_model(people: pd.DataFrame, model: Any) -> None:
+    with pytest.raises(ModelError):
+        testsgd.audit_model_by_metrics(model, people, sensitive_features=["sex"])

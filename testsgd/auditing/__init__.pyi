@@ -30,6 +30,8 @@ from .undescribed import check_columns as check_columns
 from .undescribed import model_and_rows as model_and_rows
 from .undescribed import no_sensitive_feature as no_sensitive_feature
 from .undescribed import predictions_of_model as predictions_of_model
+from .undescribed import rows_of as rows_of
 from .undescribed import with_sensitive as with_sensitive
+from .values import check_same_order as check_same_order
 from .values import column_of as column_of
 from .values import values_of as values_of

@@ -15,7 +15,7 @@ from testsgd.auditing.repeated_runs import check_one_run
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
-from testsgd.auditing.values import column_of, other_length, values_of
+from testsgd.auditing.values import check_same_order, column_of, other_length, values_of
 from testsgd.data import (
     Label,
     as_pandas,
@@ -115,6 +115,12 @@ def audit_decisions(
     """
     y_pred = column_of(y_pred, "y_pred")
     y_true = None if y_true is None else column_of(y_true, "y_true")
+    for beside, where in (
+        (y_pred, "y_pred"),
+        (y_true, "y_true"),
+        (other_features, "other_features"),
+    ):
+        check_same_order(beside, sensitive_features, where=where)
     sensitive = frame_of(sensitive_features, "sensitive_features")
     frame = sensitive
     if other_features is not None:

@@ -19,7 +19,7 @@ from testsgd.auditing.repeated_runs import audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
-from testsgd.auditing.values import column_of, values_of
+from testsgd.auditing.values import check_same_order, column_of, values_of
 from testsgd.data import (
     Table,
     as_pandas,
@@ -30,7 +30,7 @@ from testsgd.data import (
     read_frame,
 )
 from testsgd.data.cells import missing_column
-from testsgd.errors import DataError, ParameterError, TestSGDError
+from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
 from testsgd.models import (
     CallableModel,
@@ -174,16 +174,10 @@ def model_and_rows(
     if labels is not None:
         labels = column_of(labels, "y")
         check_row_order(rows, where="data")
+        check_same_order(labels, rows, where="y")
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data")
-    given_rows = as_pandas(fetched(rows))
-    if given_rows is None or given_rows.empty:
-        raise DataError(
-            f"the rows are a {type(rows).__name__}, not a data frame with rows",
-            where="data",
-            remedy="give a pandas, polars or Arrow table, a relation of DuckDB, with named columns",
-        )
-    given_rows = given_rows.rename(columns=str)
+    given_rows = rows_of(rows)
     called = None
     file = None
     if isinstance(model, (str, Path)):
@@ -364,6 +358,39 @@ def no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
     )
 
 
+def rows_of(data: Any) -> pd.DataFrame:
+    """Return the rows that a model is asked about, with names of text.
+
+    Parameters
+    ----------
+    data : data frame, lazy frame or relation, n rows
+
+    Returns
+    -------
+    data frame, n rows
+
+    Raises
+    ------
+    DataError
+        If they are no columns with names, or there are no rows.
+
+    Examples
+    --------
+    >>> rows_of(pd.DataFrame({0: [30]})).columns.tolist()
+    ['0']
+    """
+    rows = as_pandas(fetched(data))
+    if rows is None:
+        raise DataError(
+            f"the rows are a {type(data).__name__}, not a data frame",
+            where="data",
+            remedy="give a pandas, polars or Arrow table, a relation of DuckDB, with named columns",
+        )
+    if rows.empty:
+        raise DataError("there are no rows", where="data", remedy="give a table with rows")
+    return rows.rename(columns=str)
+
+
 def with_sensitive(
     given_rows: pd.DataFrame, sensitive_features: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -379,7 +406,16 @@ def with_sensitive(
             where="sensitive_features",
             remedy="give one for each row",
         )
+    check_same_order(sensitive_features, given_rows, where="sensitive_features")
     beside.index = given_rows.index
+    for column in beside.columns.intersection(given_rows.columns):
+        if not beside[column].equals(given_rows[column]):
+            raise DataError(
+                f"the column {column!r} is among the rows, too, with other values",
+                where="sensitive_features",
+                remedy=f"rename it, such as to {column + '_given'!r}, or name that of the rows",
+                column=column,
+            )
     additional = beside.drop(columns=given_rows.columns, errors="ignore")
     return pd.concat([given_rows, additional], axis=1), tuple(beside.columns)
 
@@ -437,7 +473,11 @@ def predictions_of_model(
     """
     called = model.predict if hasattr(model, "predict") else model
     if not callable(called):
-        raise ParameterError("the classes are not known", where="y", remedy="give the true labels")
+        raise ModelError(
+            f"a {type(model).__name__} is no model",
+            where="model",
+            remedy="give a function of the rows, or an object with predict",
+        )
     for column in inputs:
         if column not in rows:
             raise missing_column(column, rows.columns, "the data", for_model=True)
@@ -449,7 +489,14 @@ def predictions_of_model(
         for start in range(0, len(rows), size):
             batch = rows[list(inputs)].iloc[start : start + size]
             with contextlib.nullcontext() if counter is None else counter.asking(len(batch)):
-                predicted.append(np.ravel(called(batch.copy())))
+                answers = np.ravel(called(batch.copy()))
+            if len(answers) != len(batch):
+                raise ModelError(
+                    f"the model returned {len(answers):,} answers about {len(batch):,} rows",
+                    where="model",
+                    remedy="return one for each row",
+                )
+            predicted.append(answers)
         return pd.Series(np.concatenate(predicted))
     except TestSGDError:
         raise

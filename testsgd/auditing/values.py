@@ -46,6 +46,43 @@ def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
     return series.reset_index(drop=True)
 
 
+def check_same_order(values: Any, others: Any, *, where: str) -> None:
+    """Refuse values of pandas whose rows are those of other values in another order.
+
+    Rows go together by their position. So an index that has the labels of the other index in
+    another order is a mistake, unless it counts from 0, as a new series does.
+
+    Parameters
+    ----------
+    values, others : object
+        Series or data frames of pandas are compared; anything else has no index.
+    where : str
+        The parameter that an error names.
+
+    Raises
+    ------
+    DataError
+        If both have the same labels in their index, in another order.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"age": [30, 40]}, index=["a", "b"])
+    >>> check_same_order(pd.Series([1, 0], index=["a", "b"]), people, where="y_pred")
+    """
+    kinds = (pd.Series, pd.DataFrame)
+    if not isinstance(values, kinds) or not isinstance(others, kinds):
+        return
+    index, other = values.index, others.index
+    if len(index) != len(other) or index.equals(other) or index.equals(pd.RangeIndex(len(index))):
+        return
+    if index.is_unique and other.is_unique and index.isin(other).all():
+        raise DataError(
+            "the index has the rows in another order than the other columns have them",
+            where=where,
+            remedy="bring them into one order with .loc, or give arrays (.to_numpy()) if they are",
+        )
+
+
 def other_length(what: str, length: int, rows: int) -> DataError:
     """Return the error of a column that is longer or shorter than the others."""
     return DataError(

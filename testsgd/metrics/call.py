@@ -13,6 +13,7 @@ from testsgd.auditing import (
     AuditParameters,
     AuditResult,
     audit_decisions,
+    check_same_order,
     column_of,
     frame_of,
     note_on_rows,
@@ -271,6 +272,14 @@ def audit_metrics(
     settings = settings_of(parameters, rule=rule)
     y_pred = column_of(y_pred, "y_pred")
     y_true = None if y_true is None else column_of(y_true, "y_true")
+    beside = {
+        "y_pred": y_pred,
+        "y_true": y_true,
+        "sample_weight": sample_weight,
+        "other_features": other_features,
+    }
+    for where, values in beside.items():
+        check_same_order(values, sensitive_features, where=where)
     frame = frame_of(sensitive_features, "sensitive_features")
     check_count("limit", limit, 1)
     predictions = read_predictions(

@@ -182,8 +182,12 @@ _DEFAULTS: Mapping[PredictionKind, tuple[tuple[str, ...], tuple[str, ...]]] = Ma
 )
 
 
-def default_metrics(kind: PredictionKind, *, labelled: bool) -> tuple[str, ...]:
+def default_metrics(
+    kind: PredictionKind, *, labelled: bool, threshold: float | None = None
+) -> tuple[str, ...]:
     """Return the names of the metrics that are compared where none is asked for.
+
+    Of numbers with a threshold the share above it is one of them.
 
     Examples
     --------
@@ -191,7 +195,8 @@ def default_metrics(kind: PredictionKind, *, labelled: bool) -> tuple[str, ...]:
     ('mean', 'mean_error')
     """
     without, with_labels = _DEFAULTS[kind]
-    return with_labels if labelled else without
+    names = with_labels if labelled else without
+    return (*names, "selection_rate") if kind == "numbers" and threshold is not None else names
 
 
 def resolve_metrics(wanted: Iterable[str | Masses] | str | Masses) -> tuple[Metric, ...]:

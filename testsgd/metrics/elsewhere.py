@@ -193,7 +193,7 @@ def audit_rows_elsewhere(
     kind = kind_of_rows(rows, predictions=predictions, label=label)
     if kind != "decisions":
         if wanted is None:
-            wanted = default_metrics(kind, labelled=label is not None)
+            wanted = default_metrics(kind, labelled=label is not None, threshold=threshold)
         summed = sum_rows(
             rows,
             kind=kind,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,27 @@ from testsgd.progress import Progress, shown_progress
 
 # People of whom so many pairs are expected to be equal hardly ever are all different.
 _FEWEST_EQUAL_PAIRS = 5
+
+# What a column is called that says how many rows each line is.
+_NAMES_OF_COUNTS = frozenset(
+    {
+        ROWS,
+        "cnt",
+        "count",
+        "counts",
+        "freq",
+        "frequency",
+        "n",
+        "n_rows",
+        "num",
+        "number",
+        "people",
+        "persons",
+        "row_count",
+        "size",
+        "total",
+    }
+)
 
 
 def audit_file_of_predictions(
@@ -66,8 +88,7 @@ def audit_file_of_predictions(
     frame = read_frame(Path(path))
     check_columns(frame, named, sensitive_features)
     named_columns = [column for column in named.values() if column is not None]
-    if ROWS not in {*named_columns, *sensitive_features}:
-        _check_not_counted(frame, str(path))
+    _check_not_counted(frame, str(path), {*named_columns, *sensitive_features})
     return audit_predictions(
         frame[predictions],
         None if label is None else frame[label],
@@ -79,28 +100,33 @@ def audit_file_of_predictions(
     )
 
 
-def _check_not_counted(frame: pd.DataFrame, file: str) -> None:
-    """Refuse a table of counted rows, as a query of GROUP BY gives it, each line for one person."""
-    if _are_counts(frame):
-        raise ParameterError(
-            f"this looks like a table of counted rows: the column {ROWS!r} says how many each line "
-            "is, and no two lines have the same other values",
-            where=file,
-            remedy="add --cells, or rename the column if each line is one person",
-            column=ROWS,
-        )
+def _check_not_counted(frame: pd.DataFrame, file: str, used: Collection[str]) -> None:
+    """Refuse a table of counted rows, as a query of GROUP BY gives it, each line for one person.
+
+    A column that the user names is used for something else.
+    """
+    for column in frame.columns.difference(list(used)):
+        if str(column).casefold() in _NAMES_OF_COUNTS and _are_counts(frame, column):
+            option = "--cells" if column == ROWS else f"--counts {shlex.quote(column)}"
+            raise ParameterError(
+                f"this looks like a table of counted rows: the column {column!r} says how many "
+                "each line is, and no two lines have the same other values",
+                where=file,
+                remedy=f"add {option}, or rename the column if each line is one person",
+                column=column,
+            )
 
 
-def _are_counts(frame: pd.DataFrame) -> bool:
-    """Return whether lines are counts of combinations, each of which occurs once.
+def _are_counts(frame: pd.DataFrame, column: str) -> bool:
+    """Return whether a column counts combinations of the others, each of which occurs once.
 
-    A column of that name is not enough: the others must be such that people would share their
+    A column of such a name is not enough: the others must be such that people would share their
     values, had they been drawn with the shares that each column has.
     """
-    keys = frame.drop(columns=[ROWS, WEIGHT, WEIGHT_SQUARED], errors="ignore")
-    if ROWS not in frame or keys.empty or keys.duplicated().any():
+    keys = frame.drop(columns=[column, WEIGHT, WEIGHT_SQUARED], errors="ignore")
+    if keys.empty or keys.duplicated().any():
         return False
-    counts = frame[ROWS]
+    counts = frame[column]
     if not pd.api.types.is_numeric_dtype(counts.dtype) or pd.api.types.is_bool_dtype(counts.dtype):
         return False
     if not ((counts > 0) & (counts % 1 == 0)).all() or not (counts > 1).any():

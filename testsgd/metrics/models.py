@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -11,33 +13,34 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing import (
+    check_same_order,
     model_and_rows,
     note_on_rows,
     positions_with,
     predictions_of_model,
+    rows_of,
     values_of,
     with_sensitive,
 )
 from testsgd.data import (
     Table,
-    as_pandas,
     check_count,
     check_row_order,
     drawn_positions,
-    fetched,
 )
+from testsgd.data.cells import missing_column
 from testsgd.data.inference import guess_among
-from testsgd.errors import DataError
 from testsgd.io import sha256_of_file
-from testsgd.metrics.call import audit_metrics
 from testsgd.metrics.definitions import resolve_metrics
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
+from testsgd.metrics.predictions import read_predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
-from testsgd.metrics.shared_steps import Wanted
+from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.models import CheckedFunction, Model, adapted, open_model
+from testsgd.models.answers import DEFAULT_THRESHOLD, no_scores
 from testsgd.models.blackbox import named_columns
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress, named, shown_progress
@@ -124,24 +127,26 @@ def audit_model_by_metrics(
     >>> result.groups["text"].iloc[0], result.groups["effect"].iloc[0].item()
     ('sex = f', -2.0)
     """
+    started = time.perf_counter()
     if y is not None or sample_weight is not None or not isinstance(sensitive_features, Sequence):
         check_row_order(data, where="data")
-    given = as_pandas(fetched(data))
-    if given is None or given.empty:
-        raise DataError(
-            f"the rows are a {type(data).__name__}, not a data frame with rows",
-            where="data",
-            remedy="give a pandas, polars or Arrow table with named columns",
-        )
+    given = rows_of(data)
+    check_same_order(y, given, where="y")
+    check_same_order(sample_weight, given, where="sample_weight")
     check_count("limit", limit, 1)
-    given = given.rename(columns=str).reset_index(drop=True)
     rows, sensitive = with_sensitive(given, sensitive_features)
-    expression = parameters.get("rows")
+    given = given.reset_index(drop=True)
+    rows = rows.reset_index(drop=True)
+    for column in sensitive:
+        if column not in rows:
+            raise missing_column(column, rows.columns, "the data")
+    settings = settings_of(parameters, rule=rule)
+    expression = settings.rows
     satisfying = np.arange(len(rows)) if expression is None else positions_with(expression, rows)
     # The model is asked about no others.
     chosen = satisfying
     if limit is not None:
-        chosen = satisfying[drawn_positions(len(satisfying), limit, parameters.get("seed", 0))]
+        chosen = satisfying[drawn_positions(len(satisfying), limit, settings.seed)]
     rows = rows.iloc[chosen].reset_index(drop=True)
     labels = None if y is None else _chosen(y, chosen, where="y", rows=len(given))
     weights = sample_weight
@@ -173,7 +178,7 @@ def audit_model_by_metrics(
                 labels,
                 sensitive_features=rows[list(sensitive)] if beside else sensitive,
                 favourable=favourable,
-                threshold=0.5 if threshold is None else threshold,
+                threshold=DEFAULT_THRESHOLD,
                 features=features,
                 trust_pickle=trust_pickle,
                 name=name,
@@ -181,25 +186,43 @@ def audit_model_by_metrics(
             favourable = table.specification.label.favourable
             guess = guess_among(table.notes)
             predictions = _predictions(
-                loaded.model, table, counter, scores=_asks_for_scores(metrics)
+                loaded.model,
+                table,
+                counter,
+                # A threshold is of scores, too.
+                scores=threshold is not None or _asks_for_scores(metrics),
             )
             labels = None if labels is None else _as_classes(table.labels, favourable)
+            if threshold is not None and not pd.api.types.is_float_dtype(predictions.dtype):
+                raise no_scores(threshold)
             called = loaded.model.name
-    result = audit_metrics(
-        predictions,
-        labels,
-        sensitive_features=rows[list(sensitive)],
-        other_features=rows,
-        metrics=metrics,
-        sample_weight=weights,
-        rule=rule,
-        favourable=favourable,
-        threshold=threshold,
-        features=features,
-        name=name,
-        progress=progress,
-        **parameters,
-    )
+        read = read_predictions(
+            predictions,
+            labels,
+            rows=len(rows),
+            sample_weight=weights,
+            favourable=favourable,
+            threshold=threshold,
+        )
+        known = table_of(rows[list(sensitive)], other_features=rows, features=features, name=name)
+        notes = [item for item in (read.guess, guess) if item is not None]
+        if expression is not None:
+            notes.append(note_on_rows(expression, chosen=len(satisfying), rows=len(given)))
+        if len(chosen) < len(satisfying):
+            notes.append(
+                f"a sample of {len(chosen):,} of the {len(satisfying):,} rows, drawn with seed "
+                f"{settings.seed}"
+            )
+            known = replace(known, sampled_from=len(satisfying))
+        result = audited(
+            replace(known, notes=(*known.notes, *notes)),
+            read,
+            settings,
+            metrics=with_rule(metrics, rule),
+            label=str(getattr(y, "name", None) or "prediction"),
+            started=started,
+            progress=reporter,
+        )
     file = None if opened is None else opened.file
     if opened is not None:
         called = str(model) if file is not None else opened.name
@@ -210,20 +233,7 @@ def audit_model_by_metrics(
                 file_sha256=None if file is None else sha256_of_file(file),
                 queries=len(rows),
             ),
-            "data": result.summary.data.model_copy(
-                update={
-                    "predictions_given": False,
-                    "notes": _notes(
-                        result.summary.data.notes,
-                        expression,
-                        satisfying=len(satisfying),
-                        rows=len(given),
-                        chosen=len(rows),
-                        seed=parameters.get("seed", 0),
-                        guess=guess,
-                    ),
-                }
-            ),
+            "data": result.summary.data.model_copy(update={"predictions_given": False}),
         }
     )
     return MetricsResult(summary, result.findings, joined_by=result.joined_by)
@@ -288,26 +298,3 @@ def _as_classes(labels: pd.Series[Any] | None, favourable: str) -> pd.Series[Any
     assert labels is not None
     classes = (labels == favourable).map({True: favourable, False: f"not {favourable}"})
     return classes.where(labels.notna())
-
-
-def _notes(
-    notes: Sequence[str],
-    expression: str | None,
-    *,
-    satisfying: int,
-    rows: int,
-    chosen: int,
-    seed: int,
-    guess: str | None,
-) -> list[str]:
-    """Return the notes on the data, where the audit of metrics had only the chosen rows."""
-    changed = list(notes)
-    if expression is not None:
-        of_audit = note_on_rows(expression, chosen=chosen, rows=chosen)
-        of_all = note_on_rows(expression, chosen=satisfying, rows=rows)
-        changed = [of_all if note == of_audit else note for note in notes]
-    if guess is not None:
-        changed.append(guess)
-    if chosen < satisfying:
-        changed.append(f"a sample of {chosen:,} of the {satisfying:,} rows, drawn with seed {seed}")
-    return changed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from testsgd.errors import DataError
+import math
+
+from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import PredictionKind
 
 # Whole numbers of more different values are numbers, not classes.
@@ -63,12 +65,26 @@ def kind_of_decimals(least: float, most: float, *, decimal_labels: bool) -> Pred
 def limit_of(kind: PredictionKind, threshold: float | None) -> float | None:
     """Return the number above which a score or number counts as favourable.
 
+    Raises
+    ------
+    ParameterError
+        If it is no finite number.
+
     Examples
     --------
     >>> limit_of("scores", None), limit_of("numbers", None), limit_of("numbers", 3.0)
     (0.5, None, 3.0)
     """
-    return 0.5 if threshold is None and kind == "scores" else threshold
+    if threshold is None:
+        return 0.5 if kind == "scores" else None
+    if not math.isfinite(threshold):
+        raise ParameterError(
+            f"the threshold {threshold:g} is no finite number",
+            where="threshold",
+            remedy="give a number such as 0.5",
+            threshold=threshold,
+        )
+    return threshold
 
 
 def no_true_numbers(where: str) -> DataError:

@@ -96,7 +96,9 @@ def audited(
     wanted = metrics
     if wanted is None:
         labelled = predictions.labelled is not None
-        wanted = default_metrics(predictions.kind, labelled=labelled)
+        wanted = default_metrics(
+            predictions.kind, labelled=labelled, threshold=predictions.threshold
+        )
     rows = MetricRows.of(table, predictions, resolve_metrics(wanted), bins=settings.bins)
     findings = run_metrics(rows, settings, progress=progress)
     finished = time.perf_counter()

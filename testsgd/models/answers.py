@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import Label, category_text
 from testsgd.data.schema_parts import is_number
-from testsgd.errors import ModelError, TestSGDError
+from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.models.failures import model_failure
 from testsgd.progress import tell_answered
 
@@ -69,6 +69,21 @@ def decision_scores(
         # Positive where the second label is predicted.
         return lambda asked: np.asarray(distances(asked)) * (1 if index == 1 else -1)
     return None
+
+
+DEFAULT_THRESHOLD = 0.5
+"""A score above it counts as the favourable label, unless a user gives another."""
+
+
+def no_scores(threshold: float) -> ParameterError:
+    """Return the error of a threshold for a model that gives labels."""
+    return ParameterError(
+        f"the threshold {threshold:g} is of scores, and the model gives labels",
+        where="threshold",
+        remedy="leave it out, or give a function that returns the probability of the favourable "
+        "label, such as lambda rows: model.predict_proba(rows)[:, 1]",
+        threshold=threshold,
+    )
 
 
 Output = Literal["labels", "scores"]
@@ -130,7 +145,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         name: str,
         kind: str = "function",
         favourable_given: bool = False,
-        threshold: float = 0.5,
+        threshold: float = DEFAULT_THRESHOLD,
         output: Output | None = None,
     ) -> None:
         self._function = function
@@ -213,6 +228,8 @@ class CheckedFunction(ABC, Generic[Asked]):
         answers = self._answers(self._function, asked)
         if self._output is None:
             self._output = self._recognise(answers)
+            if self._output == "labels" and self._threshold != DEFAULT_THRESHOLD:
+                raise no_scores(self._threshold)
         return (
             self._from_scores(answers) if self._output == "scores" else self._from_labels(answers)
         )

@@ -290,8 +290,9 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     else:
         headline = _headline(top, summary)
         qualified = [*_disagreement(top, summary), _interval_sentence(top, summary)]
-        if summary.parameters.ranked_by == "counterfactual" and top.own_effect is not None:
-            qualified.insert(0, own_effect_sentence(top.own_effect))
+        own = top.own_effect
+        if own is not None and (own.not_given or summary.parameters.ranked_by == "counterfactual"):
+            qualified.insert(0, own_effect_sentence(own))
     sentences = [
         *few_outside_sentences(top, summary),
         *_held_out(top, summary),

@@ -411,7 +411,10 @@ def carried_sentence(group: GroupSummary) -> str:
     known = [
         left
         for left in group.explanation.equalised
-        if left.features[0] in listed and abs(left.difference) < abs(group.difference)
+        # Of a part of the group it says nothing of the whole difference.
+        if left.covered >= _NEARLY_ALL
+        and left.features[0] in listed
+        and abs(left.difference) < abs(group.difference)
     ]
     if not known:
         return ""

@@ -105,10 +105,15 @@ def metrics_verdict(
 
 def _restricted(headline: str, summary: MetricsSummary) -> str:
     """Write in the headline that only some of the rows were looked at."""
-    chosen = summary.parameters.rows
-    if chosen is None:
+    restrictions = []
+    if (chosen := summary.parameters.rows) is not None:
+        restrictions.append(f"only rows with {shorten(chosen, _LONGEST_CHOICE)}")
+    if (all_rows := summary.data.sampled_from) is not None:
+        drawn = count(summary.data.rows)
+        restrictions.append(f"in a sample of {drawn} of {plural(all_rows, 'row')}")
+    if not restrictions:
         return headline
-    return f"{headline.removesuffix('.')} (only rows with {shorten(chosen, _LONGEST_CHOICE)})."
+    return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
 
 
 def _sensitive_features(summary: MetricsSummary) -> int:
