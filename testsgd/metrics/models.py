@@ -37,7 +37,14 @@ from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
 from testsgd.metrics.shared_steps import Wanted
-from testsgd.models import CheckedFunction, Model, adapted, open_model
+from testsgd.models import (
+    CheckedFunction,
+    Model,
+    adapted,
+    as_numbers,
+    is_of_numbers,
+    open_model,
+)
 from testsgd.models.blackbox import named_columns
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress, named, shown_progress
@@ -152,7 +159,10 @@ def audit_model_by_metrics(
         opened = open_model(model, trust_pickle=trust_pickle)
         asked = model if opened is None else opened.model
     asked = adapted(asked)
+    if _is_about_numbers(metrics, labels):
+        asked = as_numbers(asked)
     guess = None
+    together: tuple[str, ...] = ()
     with shown_progress(progress) as reporter:
         counter = Counter(named("asking about rows", reporter), len(rows))
         if _is_taken_as_it_is(asked, labels):
@@ -179,6 +189,7 @@ def audit_model_by_metrics(
                 name=name,
             )
             favourable = table.specification.label.favourable
+            together = table.specification.label.together
             guess = guess_among(table.notes)
             predictions = _predictions(
                 loaded.model, table, counter, scores=_asks_for_scores(metrics)
@@ -203,6 +214,9 @@ def audit_model_by_metrics(
     file = None if opened is None else opened.file
     if opened is not None:
         called = str(model) if file is not None else opened.name
+    label = result.summary.data.label
+    if together:
+        label = label.model_copy(update={"together": list(together)})
     summary = result.summary.model_copy(
         update={
             "model": AskedModel(
@@ -213,6 +227,7 @@ def audit_model_by_metrics(
             "data": result.summary.data.model_copy(
                 update={
                     "predictions_given": False,
+                    "label": label,
                     "notes": _notes(
                         result.summary.data.notes,
                         expression,
@@ -241,7 +256,14 @@ def _is_taken_as_it_is(model: Any, labels: pd.Series[Any] | None) -> bool:
     """
     if isinstance(model, (str, Path)) or getattr(model, "classes_", None) is not None:
         return False
-    return labels is None or are_numbers(labels)
+    return labels is None or is_of_numbers(model) or are_numbers(labels)
+
+
+def _is_about_numbers(metrics: Wanted | None, labels: pd.Series[Any] | None) -> bool:
+    """Return whether a metric is of numbers, or the true labels are numbers."""
+    if metrics is not None and any(item.kind == "numbers" for item in resolve_metrics(metrics)):
+        return True
+    return labels is not None and are_numbers(labels)
 
 
 def are_numbers(labels: pd.Series[Any]) -> bool:

@@ -27,6 +27,9 @@ from .resolve import LoadedModel as LoadedModel
 from .resolve import load_model as load_model
 from .resolve import load_text_model as load_text_model
 from .sources import OpenedModel as OpenedModel
+from .booster_files import as_numbers as as_numbers
+from .booster_files import check_has_classes as check_has_classes
+from .booster_files import is_of_numbers as is_of_numbers
 from .sources import adapted as adapted
 from .sources import import_object as import_object
 from .sources import open_model as open_model

@@ -18,6 +18,7 @@ from testsgd.models.external import ExternalModel
 from testsgd.models.files import MODEL_FILE, card_of
 from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.pickled_files import PICKLES
+from testsgd.models.booster_files import check_has_classes
 from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
 from testsgd.models.text.network import read_text_network
@@ -194,6 +195,7 @@ def _load(
         return LoadedModel(model, sha256_of_file(path), card_of(path), origin=path)
 
     def from_object(target: Any, name: str) -> LoadedModel[M]:
+        check_has_classes(target, name)
         called, kind = _callable(target, takes)
         model = function(
             called,
