@@ -289,7 +289,10 @@ AUDITS_OF_GRADES = {
     ),
     "a model's metrics": _audit_of_a_model,
     "a description": lambda: testsgd.audit(
-        lambda rows: np.where(rows["sex"] == "f", "a", "c"), GRADES, DESCRIPTION, estimand="observed"
+        lambda rows: np.where(rows["sex"] == "f", "a", "c"),
+        GRADES,
+        DESCRIPTION,
+        estimand="observed",
     ),
 }
 

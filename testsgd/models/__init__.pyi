@@ -4,6 +4,9 @@ from .blackbox import CallableModel as CallableModel
 from .blackbox import Model as Model
 from .blackbox import PlainRows as PlainRows
 from .blackbox import PreparedRows as PreparedRows
+from .booster_files import as_numbers as as_numbers
+from .booster_files import check_has_classes as check_has_classes
+from .booster_files import is_of_numbers as is_of_numbers
 from .command import CommandModel as CommandModel
 from .encoding import Encoding as Encoding
 from .endpoint import EndpointModel as EndpointModel
@@ -27,9 +30,6 @@ from .resolve import LoadedModel as LoadedModel
 from .resolve import load_model as load_model
 from .resolve import load_text_model as load_text_model
 from .sources import OpenedModel as OpenedModel
-from .booster_files import as_numbers as as_numbers
-from .booster_files import check_has_classes as check_has_classes
-from .booster_files import is_of_numbers as is_of_numbers
 from .sources import adapted as adapted
 from .sources import import_object as import_object
 from .sources import open_model as open_model

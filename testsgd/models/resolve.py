@@ -14,11 +14,11 @@ from testsgd.errors import ModelError, ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
+from testsgd.models.booster_files import check_has_classes
 from testsgd.models.external import ExternalModel
 from testsgd.models.files import MODEL_FILE, card_of
 from testsgd.models.network import NetworkModel, read_network
 from testsgd.models.pickled_files import PICKLES
-from testsgd.models.booster_files import check_has_classes
 from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
 from testsgd.models.text.network import read_text_network
