@@ -171,6 +171,21 @@ def test_a_regression_needs_no_option(testsgd: Run, folder: Path, people: str) -
     assert [metric["name"] for metric in found["metrics"]] == ["mean", "mean_error"]
 
 
+def test_predicted_amounts_may_have_a_currency(testsgd: Run, folder: Path, people: str) -> None:
+    rows = pd.read_csv(folder / people)
+    amounts = np.arange(900, 900 + len(rows)) * 3
+    rows.assign(pay=[f"${amount:,}" for amount in amounts]).to_csv(folder / people, index=False)
+    asked = ("--predictions", "pay", "--sensitive", "sex", "--metrics", "mean")
+    assert testsgd("audit", people, *asked).code == 0
+    women = amounts[rows["sex"] == rows["sex"].min()].mean()
+    [group] = [
+        group
+        for group in saved(folder)["metrics"][0]["groups"]
+        if group["text"] == f"sex = {rows['sex'].min()}"
+    ]
+    assert group["value"] == pytest.approx(women, rel=1e-12)
+
+
 def test_held_out_and_like_with_like(testsgd: Run, folder: Path, people: str) -> None:
     options = ("--metrics", "selection_rate", "--condition-on", "repaid", "--holdout", "0.4")
     assert testsgd(*of_approved(people, *options)).code == 0

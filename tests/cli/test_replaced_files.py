@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import command_line
 import pytest
@@ -87,6 +88,22 @@ def test_another_audit_of_the_same_data_replaces_no_file_of_others(
     fails("audit", people, *WORDS, "--metrics", "selection_rate")
     assert theirs.read_text() == "notes of my own"
     assert kind_of_file(folder / "mine" / "result.json") == "testsgd.audit"
+
+
+def test_results_from_python_take_the_place_of_one_as_the_command_does(tmp_path: Path) -> None:
+    people = generate_demo(rows=300, seed=0)
+    given: dict[str, Any] = {"sensitive_features": people[["gender"]]}
+    rate = package.audit_predictions(people["granted"], name="people", **given)
+    metrics = package.audit_metrics(people["granted"], name="people", **given)
+    others = package.audit_metrics(people["granted"], name="others", **given)
+    rate.write(tmp_path)
+    metrics.write(tmp_path, ["json"])
+    assert kind_of_file(tmp_path / "result.json") == "testsgd.metrics"
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+    rate.write(tmp_path)
+    assert kind_of_file(tmp_path / "result.json") == "testsgd.audit"
+    with pytest.raises(ConfigurationError):
+        others.write(tmp_path)
 
 
 def test_a_specification_is_not_replaced_by_its_shield(folder: Path, fails: Fails) -> None:

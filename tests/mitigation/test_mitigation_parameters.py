@@ -1,15 +1,21 @@
 """What a user may ask of a mitigation, and what is refused."""
 
 import inspect
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import testsgd
 from testsgd.cli.mitigate import mitigate
 from testsgd.errors import ParameterError
 from testsgd.mitigation import ALTERNATIVES, MitigationParameters
 from testsgd.mitigation.alternatives import resolve_alternatives
+from testsgd.mitigation.inputs import mitigation_inputs
 
 
 @pytest.mark.parametrize(
@@ -67,3 +73,30 @@ def test_every_method_of_the_help_is_known() -> None:
     help_text = inspect.signature(mitigate).parameters["compare"].annotation.__metadata__[0].help
     named = help_text.partition("some of ")[2].rstrip(".").split(",")
     assert set(resolve_alternatives(named)) == set(ALTERNATIVES)
+
+
+def test_labels_that_are_favourable_together_are_taken_from_an_audit(tmp_path: Path) -> None:
+    source = np.random.default_rng(0)
+    rows = pd.DataFrame({"woman": source.integers(0, 2, 400), "points": source.integers(0, 9, 400)})
+    grades = np.array(["c", "b", "a"])[(rows["points"] // 3).to_numpy()]
+    people = rows.assign(grade=grades)
+    features = {"type": "integer", "range": [0, 8]}
+    label = {"column": "grade", "values": ["a", "b", "c"], "favourable": "a"}
+    spec = {
+        "dataset": {"name": "grades"},
+        "label": label,
+        "features": {"woman": {**features, "range": [0, 1], "sensitive": True}, "points": features},
+    }
+
+    def model(asked: pd.DataFrame) -> Any:
+        return np.where(asked["points"] - asked["woman"] >= 3, "b", "c")
+
+    testsgd.audit(model, people, spec, favourable=["b", "a"]).write(tmp_path, ["json"])
+    inputs = mitigation_inputs(model, people, spec, audit=tmp_path / "result.json")
+    by_hand = people.assign(grade=np.where(grades == "c", "c", "b"))
+    joined = {**spec, "label": {**label, "values": ["b", "c"], "favourable": "b"}}
+    expected = mitigation_inputs(model, by_hand, joined)
+    decided, by_hand_decided = (one.loaded.model.decisions(rows) for one in (inputs, expected))
+    assert decided.tolist() == by_hand_decided.tolist()
+    assert inputs.material.favourable.tolist() == expected.material.favourable.tolist()
+    assert inputs.material.favourable.tolist() == (grades != "c").tolist()

@@ -105,3 +105,66 @@ WRITERS: dict[str, Callable[[Path], tuple[Path, Said]]] = {
     "ONNX, one input": lambda folder: onnx_file(folder, columns=False),
     "ONNX, an input a column": lambda folder: onnx_file(folder, columns=True),
 }
+
+
+def salaries() -> tuple[pd.DataFrame, pd.Series[Any]]:
+    rows, _ = people()
+    salary = 10 * rows["income"] - 100 * rows["woman"] + rows["age"] + 0.5
+    return rows, salary.astype(np.float64).rename("salary")
+
+
+def xgboost_regression(folder: Path, ending: str) -> tuple[Path, Said]:
+    xgboost = pytest.importorskip("xgboost")
+    model = xgboost.XGBRegressor(n_estimators=3, max_depth=3).fit(*salaries())
+    path = folder / f"model{ending}"
+    model.save_model(path)
+    return path, model.predict
+
+
+def lightgbm_regression(folder: Path) -> tuple[Path, Said]:
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMRegressor(n_estimators=3, verbose=-1).fit(*salaries())
+    path = folder / "model.txt"
+    model.booster_.save_model(path)
+    return path, model.predict
+
+
+def catboost_regression(folder: Path, loss: str) -> tuple[Path, Said]:
+    catboost = pytest.importorskip("catboost")
+    rows, salary = salaries()
+    model = catboost.CatBoostRegressor(
+        iterations=3, loss_function=loss, verbose=False, allow_writing_files=False
+    ).fit(rows, salary / 1000 if loss == "Poisson" else salary)
+    path = folder / "model.cbm"
+    model.save_model(str(path))
+    return path, model.predict
+
+
+def onnx_regression(folder: Path) -> tuple[Path, Said]:
+    pytest.importorskip("onnxruntime")
+    from onnx import TensorProto, helper
+    from onnx.helper import make_node, make_tensor, make_tensor_value_info
+
+    weights = [-100.0, 1.0, 10.0]
+    graph = helper.make_graph(
+        [make_node("MatMul", ["all", "weights"], ["variable"])],
+        "linear",
+        [make_tensor_value_info("all", TensorProto.FLOAT, [None, 3])],
+        [make_tensor_value_info("variable", TensorProto.FLOAT, [None, 1])],
+        [make_tensor("weights", TensorProto.FLOAT, [3, 1], weights)],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    kernel = np.array(weights, dtype=np.float32)
+    return path, lambda frame: frame.to_numpy(np.float32) @ kernel
+
+
+REGRESSIONS: dict[str, Callable[[Path], tuple[Path, Said]]] = {
+    "XGBoost, json": lambda folder: xgboost_regression(folder, ".json"),
+    "XGBoost, ubj": lambda folder: xgboost_regression(folder, ".ubj"),
+    "LightGBM": lightgbm_regression,
+    "CatBoost": lambda folder: catboost_regression(folder, "RMSE"),
+    "CatBoost, counts": lambda folder: catboost_regression(folder, "Poisson"),
+    "ONNX": onnx_regression,
+}

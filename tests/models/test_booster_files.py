@@ -10,10 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from booster_models import WRITERS, Said, lightgbm_file, people, xgboost_file
+from booster_models import (
+    REGRESSIONS,
+    WRITERS,
+    Said,
+    lightgbm_file,
+    people,
+    salaries,
+    xgboost_file,
+)
 
 import testsgd
-from testsgd.errors import MissingExtraError, TestSGDError
+from testsgd.cli.main import _run
+from testsgd.errors import MissingExtraError, ModelError, TestSGDError
 from testsgd.models import load_model, read_model_file
 
 pytestmark = pytest.mark.boosters
@@ -99,12 +108,59 @@ def test_a_broken_file_is_one_line(ending: str, content: bytes, tmp_path: Path) 
         assert "\n" not in str(caught.value)
 
 
-def test_a_regression_is_refused(tmp_path: Path) -> None:
+@pytest.fixture(params=REGRESSIONS)
+def regression(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Said]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return REGRESSIONS[request.param](tmp_path)
+
+
+def test_the_numbers_of_a_regression_are_compared_by_metrics(
+    regression: tuple[Path, Said], tmp_path: Path
+) -> None:
+    path, said = regression
+    rows, salary = salaries()
+    rows.assign(salary=salary).to_csv(tmp_path / "people.csv", index=False)
+    chosen = ["--label", "salary", "--sensitive", "woman", "--metrics", "mean,mean_error"]
+    code = _run(
+        [
+            *("audit", str(tmp_path / "people.csv"), "--model", str(path), *chosen),
+            *("--out", str(tmp_path / "results")),
+        ]
+    )
+    assert code == 0
+    result = testsgd.MetricsResult.from_json(tmp_path / "results" / "result.json")
+    numbers = np.asarray(said(rows), dtype=np.float64)
+    women = (rows["woman"] == 1).to_numpy()
+    for metric, values in {"mean": numbers, "mean_error": numbers - salary.to_numpy()}.items():
+        (found,) = (one for one in result.summary.metrics if one.name == metric)
+        effects = abs(values[women].mean() - values[~women].mean())
+        assert abs(found.groups[0].effect) == pytest.approx(effects, rel=1e-5)
+
+
+def test_a_regression_has_no_labels(regression: tuple[Path, Said]) -> None:
+    path, _ = regression
+    rows, salary = salaries()
+    _, granted = people()
+    model = read_model_file(path, trust_pickle=False)
+    assert not hasattr(model, "classes_")
+    for labels in (None, granted, salary):
+        with pytest.raises(TestSGDError) as caught:
+            testsgd.audit(model, rows, labels, sensitive_features=["woman"], **QUICK)
+        assert "\n" not in str(caught.value)
+        if labels is not salary or path.suffix != ".onnx":
+            assert "audit_model_by_metrics" in caught.value.remedy
+
+
+def test_a_regression_of_several_numbers_is_one_line(tmp_path: Path) -> None:
     xgboost = pytest.importorskip("xgboost")
-    rows, granted = people()
-    xgboost.XGBRegressor(n_estimators=2).fit(rows, granted).save_model(tmp_path / "model.ubj")
-    with pytest.raises(TestSGDError):
-        testsgd.audit(tmp_path / "model.ubj", rows, granted, sensitive_features=["woman"])
+    rows, salary = salaries()
+    model = xgboost.XGBRegressor(n_estimators=2).fit(rows, np.column_stack([salary, salary]))
+    with pytest.raises(ModelError) as caught:
+        testsgd.audit_model_by_metrics(
+            model.get_booster(), rows, salary, sensitive_features=["woman"]
+        )
+    assert "\n" not in str(caught.value)
 
 
 def test_three_classes(tmp_path: Path) -> None:

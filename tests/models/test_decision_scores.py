@@ -131,3 +131,20 @@ def test_models_of_texts_tell_theirs_too():
     labels = load_text_model(lambda texts: ["yes"] * len(texts), TEXTS).model
     labels.decisions(["a"])
     assert labels.scores(["a"]) is None
+
+
+def test_labels_that_are_favourable_together_have_the_sum_of_their_probabilities():
+    grades = np.array(["a", "b", "c"])[(FRAME["wage"] // 13).clip(upper=2)]
+    fitted = LogisticRegression(max_iter=10_000).fit(FRAME, grades)
+    label = {**LABEL, "favourable": ["a", "b"], "values": ["a", "b", "c"]}
+    specification = specification_from_mapping({**ROWS.model_dump(), "label": label})
+    model = load_model(fitted, specification).model
+    assert model.decisions(FRAME).tolist() == (fitted.predict(FRAME) != "c").tolist()
+    assert model.scores(FRAME) == pytest.approx(1 - fitted.predict_proba(FRAME)[:, 2])
+
+
+def test_numbers_that_are_no_scores_are_sent_to_metrics():
+    model = load_model(lambda frame: frame["wage"] * 1.5, ROWS).model
+    with pytest.raises(ModelError) as caught:
+        model.decisions(FRAME)
+    assert "audit_model_by_metrics" in caught.value.remedy

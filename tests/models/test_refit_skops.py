@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,18 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
 )
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_array
 
 from testsgd.data import DatasetSpecification, Table, TextSpecification
 from testsgd.errors import MissingExtraError, ModelError
@@ -190,6 +196,54 @@ def test_pipelines_with_imputers_are_read(last: Any, tmp_path: Path) -> None:
     write_skops(estimator, tmp_path / "model.skops")
     again = read_skops(tmp_path / "model.skops")
     assert again.predict(people).tolist() == estimator.predict(people).tolist()
+
+
+LINES = [("a", LogisticRegression()), ("b", LogisticRegression(C=2.0))]
+
+
+@needs_skops
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KNeighborsClassifier(),
+        KNeighborsClassifier(algorithm="ball_tree", leaf_size=2),
+        KNeighborsClassifier(algorithm="kd_tree", leaf_size=1),
+        VotingClassifier(LINES),
+        StackingClassifier(LINES, cv=2),
+        make_pipeline(SelectKBest(f_classif, k=1), LogisticRegression()),
+        HistGradientBoostingClassifier(max_iter=2, categorical_features=[1]),
+    ],
+    ids=["neighbours", "balls", "boxes", "votes", "stack", "best", "histograms"],
+)
+def test_what_scikit_learn_itself_holds_is_trusted(estimator: Any, tmp_path: Path) -> None:
+    source = np.random.default_rng(0)
+    rows = np.column_stack([source.normal(size=150), source.integers(0, 4, 150)])
+    fitted = estimator.fit(rows, (rows.sum(axis=1) > 1).astype(int))
+    write_skops(fitted, tmp_path / "model.skops")
+    again = read_skops(tmp_path / "model.skops", trusted=False)
+    assert again.predict(rows).tolist() == fitted.predict(rows).tolist()
+
+
+@needs_skops
+@pytest.mark.parametrize("same_number", [False, True])
+def test_a_partial_call_of_something_else_is_not_trusted(same_number: bool, tmp_path: Path) -> None:
+    import skops.io
+
+    path = tmp_path / "model.skops"
+    inside = [np.log, partial(check_array if same_number else np.log)]
+    skops.io.dump(FunctionTransformer(kw_args={"a": inside}), path)
+    if same_number:
+        # As skops reads the file, both are then the first one.
+        with zipfile.ZipFile(path) as archive:
+            schema = archive.read("schema.json").decode()
+        schema = schema.replace(str(id(check_array)), str(id(np.log)))
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("schema.json", schema)
+        (_, called) = skops.io.load(path, trusted=["functools.partial"]).kw_args["a"]
+        assert called.func is np.log
+    with pytest.raises(ModelError) as caught:
+        read_skops(path, trusted=False)
+    assert caught.value.details["types"] == ("functools.partial",)
 
 
 @needs_skops

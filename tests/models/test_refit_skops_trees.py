@@ -15,6 +15,7 @@ from sklearn.ensemble import (
     StackingClassifier,
 )
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -126,6 +127,34 @@ def test_so_are_the_nodes_of_histogram_boosting(field: str) -> None:
     nodes[field][0] = 10_000
     with pytest.raises(ValueError, match="points outside"):
         check_trees(estimator)
+
+
+@pytest.mark.parametrize("kind", ["kd_tree", "ball_tree"])
+@pytest.mark.parametrize(
+    ("place", "changed"),
+    [
+        (1, lambda rows: rows - 1),
+        (1, lambda rows: rows[:-1]),
+        (2, lambda nodes: with_field(nodes, "idx_end", 1, 1_000)),
+        (2, lambda nodes: with_field(nodes, "idx_start", 4, 0)),
+        (2, lambda nodes: with_field(nodes, "is_leaf", len(nodes) - 1, 0)),
+        (3, lambda bounds: np.copy(bounds[:, :2])),
+        (11, lambda distance: None),
+    ],
+)
+def test_so_are_those_of_neighbours(kind: str, place: int, changed: Any) -> None:
+    estimator = KNeighborsClassifier(algorithm=kind, leaf_size=10).fit(X, Y)
+    check_trees(estimator)
+    state = list(estimator._tree.__getstate__())
+    state[place] = changed(np.copy(state[place]) if place < 4 else state[place])
+    estimator._tree.__setstate__(tuple(state))
+    with pytest.raises(ValueError, match="tree"):
+        check_trees(estimator)
+
+
+def with_field(nodes: Any, name: str, place: int, value: int) -> Any:
+    nodes[name][place] = value
+    return nodes
 
 
 def test_so_are_its_sets_of_categories() -> None:

@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import testsgd
@@ -251,3 +253,70 @@ def test_the_command_says_how_many_there_are(
     assert {"99", str(number)} <= set(re.findall(r"\d+", fewer[-1].split(".toml")[1]))
     enough = printed(number, "enough")
     assert enough[-1].endswith(".toml")
+
+
+GRADES = pd.DataFrame({"sex": ["f", "m"] * 300, "grade": list("abcacb") * 100})
+# A description of them, for audits that need one.
+DESCRIPTION = {
+    "dataset": {"name": "grades"},
+    "label": {"column": "grade", "favourable": ["a", "b"], "values": ["a", "b", "c"]},
+    "features": {"sex": {"type": "categorical", "values": ["f", "m"], "sensitive": True}},
+}
+
+
+def _audit_of_a_model() -> Any:
+    def model(rows: pd.DataFrame) -> Any:
+        return GRADES.loc[rows.index, "grade"].to_numpy()
+
+    return testsgd.audit_model_by_metrics(
+        model, GRADES[["sex"]], GRADES["grade"], sensitive_features=["sex"], favourable=["b", "a"]
+    )
+
+
+AUDITS_OF_GRADES = {
+    "predictions": lambda: testsgd.audit_predictions(
+        GRADES["grade"], sensitive_features=GRADES[["sex"]], favourable="a,b"
+    ),
+    "metrics": lambda: testsgd.audit_metrics(
+        GRADES["grade"], sensitive_features=GRADES[["sex"]], favourable=["a", "b"]
+    ),
+    "metrics of scores": lambda: testsgd.audit_metrics(
+        (GRADES["grade"] != "c") * 0.5 + 0.25,
+        GRADES["grade"],
+        sensitive_features=GRADES[["sex"]],
+        favourable=["a", "b"],
+        metrics="true_positive_rate",
+    ),
+    "a model's metrics": _audit_of_a_model,
+    "a description": lambda: testsgd.audit(
+        lambda rows: np.where(rows["sex"] == "f", "a", "c"),
+        GRADES,
+        DESCRIPTION,
+        estimand="observed",
+    ),
+}
+
+
+@pytest.mark.parametrize("audit", AUDITS_OF_GRADES.values(), ids=AUDITS_OF_GRADES)
+def test_each_of_several_favourable_labels_is_a_favourable_decision(audit: Any) -> None:
+    result = audit()
+    assert sorted(result.summary.data.label.together) == ["a", "b"]
+    (text,) = monitors_from_audit(result.to_json(), groups=1)
+    events = GRADES.assign(decision=GRADES["grade"])
+    if "label" in tomllib.loads(text)["events"]:
+        events["label"] = "a"
+    monitored = testsgd.monitor(MonitorSpecification.parse(text), events)
+    (comparison,) = monitored.summary.comparisons
+    counted = sorted((one.numerator, one.denominator) for one in comparison.groups)
+    favoured = (GRADES["grade"] != "c").groupby(GRADES["sex"]).sum()
+    assert counted == sorted((count, 300) for count in favoured)
+
+
+def test_a_label_that_is_called_missing_is_no_missing_decision() -> None:
+    grades = GRADES.replace({"grade": {"a": "missing"}})
+    audit = testsgd.audit_predictions(
+        grades["grade"], sensitive_features=grades[["sex"]], favourable=["missing", "b"]
+    )
+    (text,) = monitors_from_audit(audit.to_json(), groups=1)
+    condition = tomllib.loads(text)["events"]["decision"]["when"]
+    assert parse(condition) == parse('decision in {b, "missing"}')

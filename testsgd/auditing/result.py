@@ -17,18 +17,18 @@ from testsgd.auditing.report.layout import audit_layout
 from testsgd.auditing.report.summary import SCHEMA_NAME, AuditSummary, Verdict
 from testsgd.errors import ParameterError
 from testsgd.io import import_pyarrow
+from testsgd.report.audit_results import AuditDocumentResult
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter
 from testsgd.report.formatting import one_line
-from testsgd.report.results import DocumentResult
 from testsgd.report.summaries import RuleSummary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class AuditResult(DocumentResult[AuditSummary]):
+class AuditResult(AuditDocumentResult[AuditSummary]):
     """The result of an audit; every view of it is rendered from one summary.
 
     Attributes

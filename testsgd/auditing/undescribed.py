@@ -37,6 +37,7 @@ from testsgd.models import (
     LoadedModel,
     Model,
     adapted,
+    check_has_classes,
     load_model,
     open_model,
 )
@@ -190,6 +191,7 @@ def model_and_rows(
             file = opened.file
             called = called if file is not None else opened.name
     model = adapted(model)
+    check_has_classes(model, called or type(model).__name__)
     inputs = named_columns(model) or tuple(given_rows.columns)
     frame, sensitive = with_sensitive(given_rows, sensitive_features)
     name_of_label = str(getattr(labels, "name", None) or _LABEL)

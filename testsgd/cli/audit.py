@@ -10,7 +10,6 @@ import typer
 
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
-from testsgd.cli.audit_files import write_audit
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ParameterError
 from testsgd.parameters import declared_parameters
@@ -254,7 +253,7 @@ def audit(
                 **parameters,
             )
     folder = out or default_folder("reports", result.summary.data.name)
-    written = write_audit(result, folder, wanted)
+    written = result.write(folder, wanted)
     if table is not None:
         written.append(folder / "impact-ratios.csv")
         table.to_csv(written[-1])

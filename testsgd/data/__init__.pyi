@@ -44,6 +44,7 @@ from .schema import Outcome as Outcome
 from .schema import PaperFigures as PaperFigures
 from .schema import Parsing as Parsing
 from .schema import RowFilter as RowFilter
+from .schema import joined_name as joined_name
 from .specification import Specification as Specification
 from .specification import catalogue as catalogue
 from .specification import load_specification as load_specification

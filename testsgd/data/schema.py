@@ -172,7 +172,7 @@ class Label(Part):
     def together(self) -> tuple[str, ...]:
         """The labels that are joined as the favourable one; empty if it is a single label."""
         # Another label may have been chosen since.
-        return self._together if self.favourable == _joined_name(self._together) else ()
+        return self._together if self.favourable == joined_name(self._together) else ()
 
     @property
     def outcome_given(self) -> bool:
@@ -228,7 +228,14 @@ class Label(Part):
         return self
 
 
-def _joined_name(names: Sequence[str]) -> str:
+def joined_name(names: Sequence[str]) -> str:
+    """Return what labels that are favourable together are called.
+
+    Examples
+    --------
+    >>> joined_name(["A", "B"]), joined_name(["A"])
+    ('A or B', 'A')
+    """
     return " or ".join(names)
 
 
@@ -245,7 +252,7 @@ def _with_joined_labels(document: Mapping[str, Any], names: list[str]) -> dict[s
         raise mistake("favourable", what)
     if set(names) == set(values):
         raise mistake("favourable", "all `values` are favourable", "leave one of them out")
-    joined = _joined_name(names)
+    joined = joined_name(names)
     given = document.get("map") or {}
     renames = {**{value: value for value in values}, **given}
     return {

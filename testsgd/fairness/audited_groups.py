@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ class AuditedGroup:
     fields: tuple[str, ...]  # What the expressions are about.
     rows: str | None  # The expression of the rows that were audited; None if all were.
     favourable: str  # The label whose rate was compared.
+    together: tuple[str, ...]  # The labels that it stands for, if these are several.
     metric: str
     observed: bool  # Whether the rates are of the rows as they are, and not of generated ones.
     count_in: int  # Rows that the metric counts, in the group.
@@ -69,6 +70,10 @@ class AuditedGroup:
     def rows_text(self) -> str:
         """The expression of the rows for a comment; empty if all were audited."""
         return commented(self.rows or "")
+
+    def is_favourable(self, field: str) -> str:
+        """Return the expression that a field has the label whose rate was compared."""
+        return f"{field} {_among(map(quoted, self.together or (self.favourable,)))}"
 
     @property
     def neither_text(self) -> str:
@@ -171,7 +176,8 @@ def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> Aud
     rows = summary.parameters.rows
     inside, outside = conditions_of(group.rules, rows=rows)
     of_rows = () if rows is None else parse(rows).names
-    favourable = getattr(getattr(summary.data, "label", None), "favourable", None)
+    label = getattr(summary.data, "label", None)
+    favourable = getattr(label, "favourable", None)
     favourable = favourable or getattr(summary.data, "favourable", None) or "1"
     observed = True
     if metric is not None:
@@ -190,6 +196,7 @@ def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> Aud
         fields=tuple(dict.fromkeys((*(rule.feature for rule in group.rules), *of_rows))),
         rows=rows,
         favourable=favourable,
+        together=tuple(getattr(label, "together", ())),
         metric=name,
         observed=observed,
         count_in=count_in,
@@ -274,10 +281,16 @@ def conditions_of(rules: Sequence[RuleSummary], *, rows: str | None = None) -> t
 def _rule(rule: RuleSummary) -> str:
     name = quoted(rule.feature)
     if rule.values is not None:
-        values = [value if value == MISSING else quoted(value) for value in rule.values]
-        return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
+        values = (value if value == MISSING else quoted(value) for value in rule.values)
+        return f"{name} {_among(values)}"
     if rule.low is None:
         return f"{name} < {rule.high:.17g}"
     if rule.high is None:
         return f"{name} >= {rule.low:.17g}"
     return f"{rule.low:.17g} <= {name} < {rule.high:.17g}"
+
+
+def _among(values: Iterable[str]) -> str:
+    """Return the end of an expression that a field has one of some values, written as there."""
+    texts = list(values)
+    return f"= {texts[0]}" if len(texts) == 1 else f"in {{{', '.join(texts)}}}"

@@ -16,7 +16,7 @@ from testsgd.auditing import (
     check_columns,
     no_sensitive_feature,
 )
-from testsgd.data import read_frame
+from testsgd.data import read_frame, with_numbers
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
@@ -89,12 +89,14 @@ def audit_file_of_predictions(
     check_columns(frame, named, sensitive_features)
     named_columns = [column for column in named.values() if column is not None]
     _check_not_counted(frame, str(path), {*named_columns, *sensitive_features})
+    # Amounts may be written with a currency, or with separators of thousands.
+    values, _ = with_numbers(frame[named_columns])
     return audit_predictions(
-        frame[predictions],
-        None if label is None else frame[label],
+        values[predictions],
+        None if label is None else values[label],
         sensitive_features=frame[list(sensitive_features)],
         other_features=frame.drop(columns=named_columns),
-        sample_weight=None if weights is None else frame[weights],
+        sample_weight=None if weights is None else values[weights],
         name=Path(path).name.partition(".")[0],
         **options,
     )

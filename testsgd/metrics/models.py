@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
@@ -39,7 +39,15 @@ from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
-from testsgd.models import CheckedFunction, Model, adapted, open_model
+from testsgd.models import (
+    CheckedFunction,
+    Model,
+    OpenedModel,
+    adapted,
+    as_numbers,
+    is_of_numbers,
+    open_model,
+)
 from testsgd.models.answers import DEFAULT_THRESHOLD, no_scores
 from testsgd.models.blackbox import named_columns
 from testsgd.parameters import show_parameters
@@ -135,6 +143,7 @@ def audit_model_by_metrics(
     check_same_order(sample_weight, given, where="sample_weight")
     check_count("limit", limit, 1)
     rows, sensitive = with_sensitive(given, sensitive_features)
+    inputs = len(given.columns)
     given = given.reset_index(drop=True)
     rows = rows.reset_index(drop=True)
     for column in sensitive:
@@ -152,60 +161,34 @@ def audit_model_by_metrics(
     weights = sample_weight
     if sample_weight is not None:
         weights = _chosen(sample_weight, chosen, where="sample_weight", rows=len(given))
-    asked, opened = model, None
+    opened = None
     if isinstance(model, (str, Path)):
         opened = open_model(model, trust_pickle=trust_pickle)
-        asked = model if opened is None else opened.model
-    asked = adapted(asked)
-    guess = None
+    asked = adapted(model if opened is None else opened.model)
     with shown_progress(progress) as reporter:
-        counter = Counter(named("asking about rows", reporter), len(rows))
-        if _is_taken_as_it_is(asked, labels):
-            predictions = predictions_of_model(
-                asked,
-                rows,
-                named_columns(asked) or tuple(given.columns),
-                batch_size=BATCH_ROWS,
-                counter=counter,
-            )
-            called = str(getattr(asked, "__qualname__", None) or type(asked).__name__)
-        else:
-            inputs = given.iloc[chosen].reset_index(drop=True)
-            beside = [column for column in rows.columns if column not in given]
-            _, loaded, table = model_and_rows(
-                asked,
-                inputs,
-                labels,
-                sensitive_features=rows[list(sensitive)] if beside else sensitive,
-                favourable=favourable,
-                threshold=DEFAULT_THRESHOLD,
-                features=features,
-                trust_pickle=trust_pickle,
-                name=name,
-            )
-            favourable = table.specification.label.favourable
-            guess = guess_among(table.notes)
-            predictions = _predictions(
-                loaded.model,
-                table,
-                counter,
-                # A threshold is of scores, too.
-                scores=threshold is not None or _asks_for_scores(metrics),
-            )
-            labels = None if labels is None else _as_classes(table.labels, favourable)
-            if threshold is not None and not pd.api.types.is_float_dtype(predictions.dtype):
-                raise no_scores(threshold)
-            called = loaded.model.name
-        read = read_predictions(
-            predictions,
+        answers = _ask(
+            asked,
+            given.iloc[chosen].reset_index(drop=True),
             labels,
-            rows=len(rows),
-            sample_weight=weights,
+            sensitive_features=rows[list(sensitive)] if len(rows.columns) > inputs else sensitive,
+            metrics=metrics,
             favourable=favourable,
             threshold=threshold,
+            features=features,
+            trust_pickle=trust_pickle,
+            name=name,
+            counter=Counter(named("asking about rows", reporter), len(rows)),
         )
-        known = table_of(rows[list(sensitive)], other_features=rows, features=features, name=name)
-        notes = [item for item in (read.guess, guess) if item is not None]
+        read = read_predictions(
+            answers.predictions,
+            answers.labels,
+            rows=len(rows),
+            sample_weight=weights,
+            favourable=answers.favourable,
+            threshold=threshold,
+        )
+        table = table_of(rows[list(sensitive)], other_features=rows, features=features, name=name)
+        notes = [item for item in (read.guess, answers.guess) if item is not None]
         if expression is not None:
             notes.append(note_on_rows(expression, chosen=len(satisfying), rows=len(given)))
         if len(chosen) < len(satisfying):
@@ -213,9 +196,9 @@ def audit_model_by_metrics(
                 f"a sample of {len(chosen):,} of the {len(satisfying):,} rows, drawn with seed "
                 f"{settings.seed}"
             )
-            known = replace(known, sampled_from=len(satisfying))
+            table = replace(table, sampled_from=len(satisfying))
         result = audited(
-            replace(known, notes=(*known.notes, *notes)),
+            replace(table, notes=(*table.notes, *notes)),
             read,
             settings,
             metrics=with_rule(metrics, rule),
@@ -223,19 +206,107 @@ def audit_model_by_metrics(
             started=started,
             progress=reporter,
         )
-    file = None if opened is None else opened.file
-    if opened is not None:
-        called = str(model) if file is not None else opened.name
-    summary = result.summary.model_copy(
-        update={
-            "model": AskedModel(
-                name=called,
-                file_sha256=None if file is None else sha256_of_file(file),
-                queries=len(rows),
-            ),
-            "data": result.summary.data.model_copy(update={"predictions_given": False}),
-        }
+    return _of_model(result, answers, opened, called=str(model), queries=len(rows))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Answers:
+    """What a model says of rows, with their labels in the same words."""
+
+    predictions: pd.Series[Any]  # Classes, scores or numbers; shape (n,).
+    labels: pd.Series[Any] | None
+    favourable: Any  # The class whose rate is compared, as far as it is known.
+    together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
+    guess: str | None = None  # The note that it is only guessed.
+    called: str  # The model's name.
+
+
+def _ask(
+    model: Any,
+    rows: pd.DataFrame,
+    labels: pd.Series[Any] | None,
+    *,
+    sensitive_features: Any,
+    metrics: Wanted | None,
+    favourable: Any,
+    threshold: float | None,
+    features: Mapping[str, Mapping[str, Any]] | None,
+    trust_pickle: bool,
+    name: str,
+    counter: Counter,
+) -> _Answers:
+    """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`."""
+    if _is_about_numbers(metrics, labels):
+        model = as_numbers(model)
+    if _is_taken_as_it_is(model, labels):
+        predictions = predictions_of_model(
+            model,
+            rows,
+            named_columns(model) or tuple(rows.columns),
+            batch_size=BATCH_ROWS,
+            counter=counter,
+        )
+        return _Answers(
+            predictions=predictions,
+            labels=labels,
+            favourable=favourable,
+            called=str(getattr(model, "__qualname__", None) or type(model).__name__),
+        )
+    _, loaded, table = model_and_rows(
+        model,
+        rows,
+        labels,
+        sensitive_features=sensitive_features,
+        favourable=favourable,
+        threshold=DEFAULT_THRESHOLD,
+        features=features,
+        trust_pickle=trust_pickle,
+        name=name,
     )
+    label = table.specification.label
+    # A threshold is of scores, too.
+    with_scores = threshold is not None or _asks_for_scores(metrics)
+    predictions = _predictions(loaded.model, table, counter, scores=with_scores)
+    if threshold is not None and not pd.api.types.is_float_dtype(predictions.dtype):
+        raise no_scores(threshold)
+    return _Answers(
+        predictions=predictions,
+        labels=None if labels is None else _as_classes(table.labels, label.favourable),
+        favourable=label.favourable,
+        together=label.together,
+        guess=guess_among(table.notes),
+        called=loaded.model.name,
+    )
+
+
+def _of_model(
+    result: MetricsResult,
+    answers: _Answers,
+    opened: OpenedModel | None,
+    *,
+    called: str,
+    queries: int,
+) -> MetricsResult:
+    """Return the result of an audit of predictions as one of the model that was asked for them.
+
+    `called` is what the user wrote for it.
+    """
+    file = None if opened is None else opened.file
+    if opened is None:
+        called = answers.called
+    elif file is None:
+        called = opened.name
+    model = AskedModel(
+        name=called,
+        file_sha256=None if file is None else sha256_of_file(file),
+        queries=queries,
+    )
+    data = result.summary.data
+    label = data.label
+    if answers.together:
+        label = label.model_copy(update={"together": list(answers.together)})
+    data = data.model_copy(update={"predictions_given": False, "label": label})
+    summary = result.summary.model_copy(update={"model": model, "data": data})
     return MetricsResult(summary, result.findings, joined_by=result.joined_by)
 
 
@@ -251,7 +322,14 @@ def _is_taken_as_it_is(model: Any, labels: pd.Series[Any] | None) -> bool:
     """
     if isinstance(model, (str, Path)) or getattr(model, "classes_", None) is not None:
         return False
-    return labels is None or are_numbers(labels)
+    return labels is None or is_of_numbers(model) or are_numbers(labels)
+
+
+def _is_about_numbers(metrics: Wanted | None, labels: pd.Series[Any] | None) -> bool:
+    """Return whether a metric is of numbers, or the true labels are numbers."""
+    if metrics is not None and any(item.kind == "numbers" for item in resolve_metrics(metrics)):
+        return True
+    return labels is not None and are_numbers(labels)
 
 
 def are_numbers(labels: pd.Series[Any]) -> bool:

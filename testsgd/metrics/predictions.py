@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing import values_of
-from testsgd.data import booleans_as_numbers, category_text, classes_of
+from testsgd.data import booleans_as_numbers, category_text, classes_of, joined_name
 from testsgd.data.inference import favourable_classes, guess_among, note_on_favourable
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
@@ -48,11 +48,17 @@ class Predictions:
     # sums stand in place of `numbers` and `truth`.
     sums: Mapping[str, Floats] | None = None
     favourable: str = ""  # The class whose rate is compared; empty for numbers.
+    favourable_labels: tuple[str, ...] = ()  # The classes that count as favourable.
     guess: str | None = None  # The note that says that this class is only a guess, if it is.
     threshold: float | None = None  # Above which a score or number counts as favourable.
 
     def __len__(self) -> int:
         return len(self.given)
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """The classes that are favourable together; empty if it is a single one."""
+        return self.favourable_labels if len(self.favourable_labels) > 1 else ()
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:
         """Return the predictions of some rows."""
@@ -352,7 +358,8 @@ def _of_classes(
         truth=None if labels is None else labels.astype(np.float64),
         labelled=labelled,
         weights=weights,
-        favourable=" or ".join(chosen),
+        favourable=joined_name(chosen),
+        favourable_labels=chosen,
         guess=_guess(classes, chosen) if favourable is None else None,
         threshold=None,
     )
@@ -422,11 +429,10 @@ def _of_numbers(
     limit = limit_of(kind, threshold)
     decisions = None if limit is None else numbers > limit
     labels = truth = labelled = guess = None
-    chosen = ""
+    names: tuple[str, ...] = ()
     if kind == "scores":
         names = favourable_labels(true, favourable)
         labels, labelled = _labels(true, names)
-        chosen = " or ".join(names)
         if favourable is None and true is not None:
             guess = _guess(_classes_of(true), names)
         truth = None if labels is None else labels.astype(np.float64)
@@ -447,7 +453,8 @@ def _of_numbers(
         truth=truth,
         labelled=labelled,
         weights=weights,
-        favourable=chosen,
+        favourable=joined_name(names),
+        favourable_labels=names,
         guess=guess,
         threshold=limit,
     )
@@ -464,7 +471,7 @@ def _labels(
     if not favoured.any():
         seen = _first(set(map(category_text, values))) or "none"
         raise DataError(
-            f"the favourable label {' or '.join(favourable)!r} is not among the true labels {seen}",
+            f"the favourable label {joined_name(favourable)!r} is not among the true labels {seen}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )

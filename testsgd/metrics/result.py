@@ -23,17 +23,17 @@ from testsgd.metrics.report.frames import (
 from testsgd.metrics.report.layout import metrics_layout
 from testsgd.metrics.report.summary import SCHEMA_NAME, MetricsSummary, MetricsVerdict
 from testsgd.metrics.search import MetricsFindings
+from testsgd.report.audit_results import AuditDocumentResult
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.formatting import one_line
-from testsgd.report.results import DocumentResult
 from testsgd.report.summaries import RuleSummary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class MetricsResult(DocumentResult[MetricsSummary]):
+class MetricsResult(AuditDocumentResult[MetricsSummary]):
     """The result of an audit of metrics; every view of it is rendered from one summary.
 
     Parameters

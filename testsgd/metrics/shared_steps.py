@@ -105,7 +105,12 @@ def audited(
     data = table_summary(
         table,
         predictions_given=True,
-        label=LabelSummary(column=label, favourable=predictions.favourable, meaning=""),
+        label=LabelSummary(
+            column=label,
+            favourable=predictions.favourable,
+            together=list(predictions.together),
+            meaning="",
+        ),
     )
     summary = summarise_metrics(
         findings,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from testsgd.data import category_text
+from testsgd.data import category_text, joined_name
 from testsgd.errors import ParameterError
 from testsgd.metrics.cells import SUMS
 from testsgd.metrics.counting import (
@@ -229,7 +229,8 @@ def sum_rows(
             weights=None if weights is None else read_weights(lines[WEIGHT], rows=len(lines)),
             weights_squared=None if weights is None else _numbers(lines, WEIGHT_SQUARED),
             sums={metric.name: _read_sums(lines, metric) for metric in summed_metrics},
-            favourable=" or ".join(names),
+            favourable=joined_name(names),
+            favourable_labels=names,
             threshold=limit,
         ),
         features={item.column: item.described for item in bins},

@@ -126,10 +126,10 @@ def mitigation_inputs(
     summary = read_audit(audit)
     specification = resolve_specification(spec, favourable=favourable)
     if summary is not None and favourable is None:
-        saved = summary.data.label.favourable
-        if saved != specification.label.favourable:
-            specification = resolve_specification(specification, favourable=saved)
-            favourable = saved
+        saved = summary.data.label
+        if saved.favourable != specification.label.favourable:
+            favourable = saved.together or saved.favourable
+            specification = resolve_specification(specification, favourable=favourable)
     settings, rest = _mitigation_parameters(parameters)
     if summary is None:
         audit_settings = audit_parameters({**rest, "seed": settings.seed}, specification)

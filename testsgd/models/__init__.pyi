@@ -4,6 +4,9 @@ from .blackbox import CallableModel as CallableModel
 from .blackbox import Model as Model
 from .blackbox import PlainRows as PlainRows
 from .blackbox import PreparedRows as PreparedRows
+from .booster_files import as_numbers as as_numbers
+from .booster_files import check_has_classes as check_has_classes
+from .booster_files import is_of_numbers as is_of_numbers
 from .command import CommandModel as CommandModel
 from .encoding import Encoding as Encoding
 from .endpoint import EndpointModel as EndpointModel

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from testsgd.data import Label, category_text
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, ParameterError, TestSGDError
-from testsgd.models.failures import model_failure
+from testsgd.models.failures import NUMBERS_REMEDY, model_failure
 from testsgd.progress import tell_answered
 
 # The two ways to write no and yes in numbers, no first.
@@ -58,16 +58,17 @@ def decision_scores(
         return None
     texts = [category_text(value) for value in np.asarray(classes, dtype=object).ravel()]
     labels = [read_as.get(text, text) for text in texts]
-    if favourable not in labels:
+    # Several where labels are favourable together.
+    places = [place for place, label in enumerate(labels) if label == favourable]
+    if not places:
         return None
-    index = labels.index(favourable)
     probabilities = getattr(estimator, "predict_proba", None)
     if callable(probabilities):
-        return lambda asked: np.asarray(probabilities(asked))[:, index]
+        return lambda asked: np.asarray(probabilities(asked))[:, places].sum(axis=1)
     distances = getattr(estimator, "decision_function", None)
     if callable(distances) and len(labels) == 2:
         # Positive where the second label is predicted.
-        return lambda asked: np.asarray(distances(asked)) * (1 if index == 1 else -1)
+        return lambda asked: np.asarray(distances(asked)) * (1 if places == [1] else -1)
     return None
 
 
@@ -245,7 +246,7 @@ class CheckedFunction(ABC, Generic[Asked]):
             return np.zeros(0)
         function: Callable[[Any], Any] | None = self._function
         if self._output != "scores":
-            meanings = self._meanings if self.read_as else {}
+            meanings = self._meanings if self.read_as else self._joined
             function = decision_scores(self._function, self._label.favourable, meanings)
         return None if function is None else self._answers(function, asked).astype(np.float64)
 
@@ -336,10 +337,14 @@ class CheckedFunction(ABC, Generic[Asked]):
         outside = (scores < 0) | (scores > 1)
         if outside.any():
             index = int(np.flatnonzero(outside)[0])
+            remedy = "return the probability of the favourable label"
+            if self.unit == "row":
+                # There are no metrics of texts.
+                remedy = f"{remedy}, or {NUMBERS_REMEDY}"
             raise self._error(
                 f"the model returned the score {scores[index]:g} for {self.unit} {index}, outside "
                 "[0, 1]",
-                "return the probability of the favourable label",
+                remedy,
             )
         return scores > self._threshold
 

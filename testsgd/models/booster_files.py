@@ -2,7 +2,7 @@
 
 Each reader gives an object with ``predict``, which says labels, and the names of its columns where
 the file has them. A model of two classes says 0 and 1: what these stand for, the description, or
-the labels that are given, say.
+the labels that are given, say. A regression says numbers, which are compared by metrics.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from testsgd.errors import MissingExtraError, ModelError
 from testsgd.io import check_by_trial, loads_json, memory_limit, read_bytes, why_no_file
 from testsgd.models.booster_trees import check_xgboost_document
+from testsgd.models.failures import NUMBERS_REMEDY
 from testsgd.models.lightgbm_trees import check_lightgbm_text, lightgbm_objective
 
 # By the library itself, as the package for Python takes a second to import.
@@ -63,11 +64,18 @@ library.LGBM_BoosterPredictForMat(
 _CATBOOST_TRIAL = """
 import catboost
 model = catboost.CatBoostClassifier().load_model(sys.argv[1])
-model.classes_
+if not len(model.classes_):
+    model = catboost.CatBoostRegressor().load_model(sys.argv[1])
 if not model.get_cat_feature_indices():
     width = len(model.feature_names_)
     model.predict([[value] * width for value in (0, -1, 1e9, float("nan"))])
 """
+
+# The beginnings of the objectives of LightGBM that are of numbers.
+_LIGHTGBM_NUMBERS = (
+    *("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie"),
+    *("cross_entropy", "lambdarank", "rank_xendcg"),
+)
 
 
 class FileModel:
@@ -80,6 +88,8 @@ class FileModel:
         classes, shape (n, classes).
     columns : sequence of str or None
         The names of its columns, if the file has them.
+    numbers : NumbersModel, optional
+        The same model as one of numbers, if the file does not say whether these are probabilities.
 
     Examples
     --------
@@ -89,31 +99,160 @@ class FileModel:
     """
 
     def __init__(
-        self, answer: Callable[[pd.DataFrame], Any], *, columns: Sequence[str] | None
+        self,
+        answer: Callable[[pd.DataFrame], Any],
+        *,
+        columns: Sequence[str] | None,
+        numbers: NumbersModel | None = None,
     ) -> None:
         self._answer = answer
+        self.numbers = numbers
         if columns is not None:
             self.feature_names_in_ = np.array(columns, dtype=object)
 
     def predict(self, frame: pd.DataFrame) -> NDArray[Any]:
-        """Return a label for each row."""
-        answers: NDArray[Any] = np.asarray(self._answer(frame))
-        if answers.ndim == 2 and answers.shape[1] == 1:
-            answers = answers[:, 0]
+        """Return a label for each row.
+
+        Raises
+        ------
+        ModelError
+            If the file does not say whether its numbers are probabilities, and they are none.
+        """
+        answers = _without_width(self._answer(frame))
         if not np.issubdtype(answers.dtype, np.floating):
             return answers
         if answers.ndim == 2:
             return np.asarray(np.argmax(answers, axis=1))
+        if self.numbers is not None and not ((answers >= 0) & (answers <= 1)).all():
+            raise ModelError(
+                "the model returned numbers outside [0, 1], which are no probabilities",
+                where="model",
+                remedy=NUMBERS_REMEDY,
+            )
         return np.asarray(answers > 0.5, dtype=np.int64)
 
 
-def read_xgboost(path: Path) -> FileModel:
+class NumbersModel:
+    """A regression that was read from a file: it has no classes.
+
+    Parameters
+    ----------
+    answer : callable
+        From a data frame to a number for each row, shape (n,) or (n, 1).
+    columns : sequence of str or None
+        The names of its columns, if the file has them.
+    path : pathlib.Path
+        The file, named in errors.
+
+    Examples
+    --------
+    >>> model = NumbersModel(lambda rows: 2.5 * rows["age"], columns=["age"], path=Path("pay.json"))
+    >>> model.predict(pd.DataFrame({"age": [20, 60]})).tolist()
+    [50.0, 150.0]
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[pd.DataFrame], Any],
+        *,
+        columns: Sequence[str] | None,
+        path: Path,
+    ) -> None:
+        self._answer = answer
+        self._path = path
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+
+    def predict(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+        """Return a number for each row.
+
+        Raises
+        ------
+        ModelError
+            If there are several a row.
+        """
+        answers = _without_width(self._answer(frame))
+        if answers.shape != (len(frame),):
+            raise ModelError(
+                f"the model returned an array of shape {answers.shape} for {len(frame)} rows",
+                where=f"model {str(self._path)!r}",
+                remedy="give a model of one number a row, or a function that returns one of them",
+            )
+        return answers.astype(np.float64)
+
+
+def as_numbers(model: Any) -> Any:
+    """Return a model as one of numbers, if it is from a file that does not say what it predicts.
+
+    Parameters
+    ----------
+    model : object
+        As :func:`testsgd.models.adapted` returns it.
+
+    Returns
+    -------
+    object
+        `model` itself, if it is any other.
+
+    Examples
+    --------
+    >>> as_numbers(len) is len
+    True
+    """
+    return (model.numbers or model) if isinstance(model, FileModel) else model
+
+
+def is_of_numbers(model: Any) -> bool:
+    """Return whether a model is a regression that was read from a file.
+
+    Examples
+    --------
+    >>> is_of_numbers(len)
+    False
+    """
+    return isinstance(model, NumbersModel)
+
+
+def check_has_classes(model: Any, name: str) -> None:
+    """Refuse a model that is known to predict numbers, where labels are compared.
+
+    Parameters
+    ----------
+    model : object
+        As :func:`testsgd.models.adapted` returns it.
+    name : str
+        What to call it in the error.
+
+    Raises
+    ------
+    ModelError
+        If it is a regression that was read from a file.
+
+    Examples
+    --------
+    >>> check_has_classes(len, "len")
+    """
+    if is_of_numbers(model):
+        raise ModelError(
+            "the model is a regression: it predicts numbers, and no labels",
+            where=f"model {name!r}",
+            remedy=NUMBERS_REMEDY,
+        )
+
+
+def _without_width(answers: Any) -> NDArray[Any]:
+    """Return answers of the shape (n, 1) as (n,), others as they are."""
+    array: NDArray[Any] = np.asarray(answers)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def read_xgboost(path: Path) -> FileModel | NumbersModel:
     """Read a model that XGBoost saved as ``.json`` or ``.ubj``.
 
     Raises
     ------
     ModelError
-        If the file cannot be read, or is of a regression.
+        If the file cannot be read.
     MissingExtraError
         If xgboost is not installed.
     """
@@ -147,18 +286,11 @@ def is_xgboost_booster(source: Any) -> bool:
     return kind.__name__ == "Booster" and kind.__module__.partition(".")[0] == "xgboost"
 
 
-def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel:
-    """Return a booster of XGBoost as a model of data frames; `path` is named in errors.
-
-    Raises
-    ------
-    ModelError
-        If it is of a regression.
-    """
+def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | NumbersModel:
+    """Return a booster of XGBoost as a model of data frames; `path` is named in errors."""
     import xgboost
 
     objective = loads_json(booster.save_config())["learner"]["objective"]["name"]
-    _check_classes(objective, ("binary:", "multi:"), path)
 
     typed = list(zip(booster.feature_names or (), booster.feature_types or (), strict=False))
     numbers = {name for name, kind in typed if kind != "c"}
@@ -176,16 +308,18 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel:
         # multi:softmax gives classes, as floats.
         return answers.astype(np.int64) if objective == "multi:softmax" else answers
 
-    return FileModel(answer, columns=booster.feature_names)
+    if objective.startswith(("binary:", "multi:")):
+        return FileModel(answer, columns=booster.feature_names)
+    return NumbersModel(answer, columns=booster.feature_names, path=path)
 
 
-def read_lightgbm(path: Path) -> FileModel:
+def read_lightgbm(path: Path) -> FileModel | NumbersModel:
     """Read a model that LightGBM saved as text.
 
     Raises
     ------
     ModelError
-        If the file cannot be read, or is of a regression.
+        If the file cannot be read, or its objective is unknown.
     MissingExtraError
         If lightgbm is not installed.
     """
@@ -210,22 +344,32 @@ def read_lightgbm(path: Path) -> FileModel:
         return lightgbm.Booster(model_file=str(path)), lightgbm_objective(content)
 
     booster, objective = _read(read, path)
-    _check_classes(objective, ("binary", "multiclass"), path)
     names = booster.feature_name()
     made_up = all(name == f"Column_{place}" for place, name in enumerate(names))
-    return FileModel(
-        lambda frame: booster.predict(_with_categories(frame, names)),
-        columns=None if made_up else names,
+    columns = None if made_up else names
+
+    def answer(frame: pd.DataFrame) -> Any:
+        return booster.predict(_with_categories(frame, names))
+
+    if objective.startswith(("binary", "multiclass")):
+        return FileModel(answer, columns=columns)
+    if objective.startswith(_LIGHTGBM_NUMBERS):
+        return NumbersModel(answer, columns=columns, path=path)
+    raise ModelError(
+        f"the model is trained for {objective or 'something unknown'!r}, and says no classes",
+        where=f"model {str(path)!r}",
+        remedy="give a classifier or a regression, or a function that turns its numbers into "
+        "labels",
     )
 
 
-def read_catboost(path: Path) -> FileModel:
-    """Read a classifier that CatBoost saved as ``.cbm``.
+def read_catboost(path: Path) -> FileModel | NumbersModel:
+    """Read a model that CatBoost saved as ``.cbm``.
 
     Raises
     ------
     ModelError
-        If the file cannot be read, or is of a regression.
+        If the file cannot be read.
     MissingExtraError
         If catboost is not installed.
     """
@@ -237,21 +381,25 @@ def read_catboost(path: Path) -> FileModel:
     def read() -> Any:
         if check_by_trial(_CATBOOST_TRIAL, [str(path)], processor_seconds=30):
             raise ValueError("CatBoost refuses it")
-        return catboost.CatBoostClassifier().load_model(str(path))
+        classifier = catboost.CatBoostClassifier().load_model(str(path))
+        if len(classifier.classes_):
+            return classifier
+        return catboost.CatBoostRegressor().load_model(str(path))
 
-    classifier = _read(read, path)
-    if not len(classifier.classes_):
-        raise _no_classes("a regression", path)
-    names = list(classifier.feature_names_)
+    model = _read(read, path)
+    names = list(model.feature_names_)
     made_up = all(name == str(place) for place, name in enumerate(names))
-    return FileModel(classifier.predict, columns=None if made_up else names)
+    columns = None if made_up else names
+    if isinstance(model, catboost.CatBoostRegressor):
+        return NumbersModel(model.predict, columns=columns, path=path)
+    return FileModel(model.predict, columns=columns)
 
 
 def read_onnx(path: Path) -> FileModel:
     """Read an ONNX model of rows, to be run by onnxruntime.
 
     It has one input of all columns, as numbers, or one input a column; its first output are the
-    labels, or the probabilities.
+    labels, the probabilities, or a regression's numbers.
 
     Raises
     ------
@@ -288,9 +436,13 @@ def read_onnx(path: Path) -> FileModel:
         }
         return session.run([output], given)[0]
 
-    if len(inputs) == 1:
-        return FileModel(of_all, columns=None)
-    return FileModel(of_columns, columns=[item.name for item in inputs])
+    single = len(inputs) == 1
+    columns = None if single else [item.name for item in inputs]
+    answer = of_all if single else of_columns
+    # An ONNX file of floats does not say whether they are probabilities or a regression's numbers.
+    return FileModel(
+        answer, columns=columns, numbers=NumbersModel(answer, columns=columns, path=path)
+    )
 
 
 _ONNX_TYPES: dict[str, Any] = {
@@ -327,19 +479,6 @@ def _read(reader: Callable[[], Any], path: Path) -> Any:
             where=f"model {str(path)!r}",
             remedy="check that it is whole, and of the kind that its name says",
         ) from error
-
-
-def _check_classes(objective: str, known: tuple[str, ...], path: Path) -> None:
-    if not objective.startswith(known):
-        raise _no_classes(f"trained for {objective or 'something unknown'!r}", path)
-
-
-def _no_classes(what: str, path: Path) -> ModelError:
-    return ModelError(
-        f"the model is {what}, and says no classes",
-        where=f"model {str(path)!r}",
-        remedy="give a classifier, or a function that turns its numbers into labels",
-    )
 
 
 def _missing(package: str, path: Path) -> MissingExtraError:

@@ -26,6 +26,10 @@ _OTHER_COLUMNS = re.compile(
     r"|(expecting|expected|expects) \d+ features|number of (features|columns)",
     re.IGNORECASE,
 )
+# The way out for models whose answers are no labels.
+NUMBERS_REMEDY = (
+    "compare numbers by metrics: --metrics mean, or testsgd.audit_model_by_metrics in Python"
+)
 # As many columns are listed.
 _MOST_COLUMNS = 20
 

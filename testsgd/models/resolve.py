@@ -14,6 +14,7 @@ from testsgd.errors import ModelError, ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
+from testsgd.models.booster_files import check_has_classes
 from testsgd.models.external import ExternalModel
 from testsgd.models.files import MODEL_FILE, card_of
 from testsgd.models.network import NetworkModel, read_network
@@ -194,6 +195,7 @@ def _load(
         return LoadedModel(model, sha256_of_file(path), card_of(path), origin=path)
 
     def from_object(target: Any, name: str) -> LoadedModel[M]:
+        check_has_classes(target, name)
         called, kind = _callable(target, takes)
         model = function(
             called,

@@ -1,8 +1,9 @@
 """Fitted estimators on disk: ``.skops`` files, which are read without running what is in them.
 
-scikit-learn follows the nodes of a tree without looking where they point to. So skops does not
-trust trees of a file whose writer is unknown: numbers put in on purpose could read memory that is
-none of theirs. Here every node is looked over before anything is predicted.
+scikit-learn follows the nodes of a tree, of decisions or of neighbours, without looking where they
+point to. So skops does not trust trees of a file whose writer is unknown: numbers put in on purpose
+could read memory that is none of theirs. Here every node is looked over before anything is
+predicted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from testsgd.io import (
     atomic_path,
     check_archive,
     is_reproducible,
+    loads_json,
     read_member,
     why_no_file,
     without_dates,
@@ -29,11 +31,12 @@ from testsgd.models.pickled_files import TRUST_REMEDY
 
 
 def check_trees(estimator: Any) -> None:
-    """Check that the nodes of all decision trees point into their tree and at features it is given.
+    """Check that the nodes of all trees point into their tree, and at features or rows it has.
 
     The trees are looked for in all that the object is made of.
     """
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+    from sklearn.neighbors import BallTree, KDTree
     from sklearn.tree._tree import Tree
 
     for part, features in _parts(estimator):
@@ -49,6 +52,37 @@ def check_trees(estimator: Any) -> None:
             sets = nodes["bitset_idx"][~leaves & nodes["is_categorical"].astype(bool)]
             if (sets >= len(part.raw_left_cat_bitsets)).any():
                 raise ValueError("a set of categories that is not there")
+        elif isinstance(part, (BallTree, KDTree)):
+            _check_neighbours(part)
+
+
+def _check_neighbours(tree: Any) -> None:
+    """Check a tree of neighbours: a ValueError if its distance or a node is unsound."""
+    from sklearn.metrics._dist_metrics import EuclideanDistance64
+    from sklearn.neighbors import KDTree
+
+    data, rows, nodes, bounds = tree.get_arrays()
+    state = tree.__getstate__()
+    if not any(type(item) is EuclideanDistance64 for item in state[4:]):
+        raise ValueError("a tree without the distance that it was built by")
+    sides = 2 if isinstance(tree, KDTree) else 1
+    if bounds.shape != (sides, len(nodes), data.shape[1]) or rows.shape != data.shape[:1]:
+        raise ValueError("the parts of a tree of neighbours are of different sizes")
+    if not len(nodes) or (rows < 0).any() or (rows >= len(data)).any():
+        raise ValueError("a tree of neighbours points outside of its rows")
+    starts, ends, leaves = nodes["idx_start"], nodes["idx_end"], nodes["is_leaf"] != 0
+    if starts[0] != 0 or ends[0] != len(data) or (starts > ends).any():
+        raise ValueError("a node of a tree of neighbours points outside of its rows")
+    level = np.zeros(1, dtype=np.intp)
+    # Each node that is no leaf has two children, which share its rows.
+    while len(level := level[~leaves[level]]):
+        left, right = 2 * level + 1, 2 * level + 2
+        if right.max() >= len(nodes):
+            raise ValueError("a node of a tree of neighbours points outside of it")
+        shared = (starts[left] == starts[level]) & (ends[right] == ends[level])
+        if not (shared & (ends[left] == starts[right])).all():
+            raise ValueError("the nodes of a tree of neighbours do not share its rows")
+        level = np.concatenate([left, right])
 
 
 def _check_nodes(
@@ -91,7 +125,7 @@ def _parts(estimator: Any) -> Iterator[tuple[Any, int]]:
         # A tree without an owner gets no feature at all.
         yield part, features or 0
         if isinstance(part, dict):
-            inside = [*part.keys(), *part.values()]
+            inside = [*part.keys(), *part.values(), *getattr(part, "__dict__", {}).values()]
         elif isinstance(part, (list, tuple, set, frozenset)):
             inside = list(part)
         elif isinstance(part, np.ndarray):
@@ -116,7 +150,22 @@ _TRUSTED = {
     "sklearn.model_selection._split.StratifiedKFold",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.utils._bunch.Bunch",  # A dict whose values are attributes, too.
+    # Trees of neighbours, which are looked over; their distance, which has numbers only.
+    "sklearn.neighbors._ball_tree.BallTree",
+    "sklearn.neighbors._kd_tree.KDTree",
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    # Public functions of arrays, which score features by the labels and do nothing else.
+    "sklearn.feature_selection._mutual_info.mutual_info_classif",
+    "sklearn.feature_selection._univariate_selection.chi2",
+    "sklearn.feature_selection._univariate_selection.f_classif",
+    "sklearn.utils.validation.check_array",  # Public; returns an array as numbers, or refuses it.
 }
+
+# Histogram boosting prepares numbers by a partial call of `check_array`. A partial call of anything
+# else, such as a class that reads files, is not trusted.
+_PARTIAL = "functools.partial"
+_PARTIALLY_CALLED = ("sklearn.utils.validation", "check_array", "FunctionNode")
 
 # What numpy's arrays and column selectors are described by. They hold no code and run none.
 _TRUSTED_OF_NUMPY = {
@@ -183,7 +232,10 @@ def read_skops(path: Path, *, trusted: bool | None = None) -> Any:
     try:
         check_archive(path)
         types = set(skops.get_untrusted_types(file=path))
-        unknown = [] if trusted else sorted(types - _TRUSTED - _TRUSTED_OF_NUMPY)
+        known = _TRUSTED | _TRUSTED_OF_NUMPY
+        if _PARTIAL in types and not trusted and _has_partial_checks_only(path):
+            known |= {_PARTIAL}
+        unknown = [] if trusted else sorted(types - known)
         estimator = None if unknown else skops.load(path, trusted=sorted(types))
         check_trees(estimator)
     except Exception as error:
@@ -202,6 +254,37 @@ def read_skops(path: Path, *, trusted: bool | None = None) -> Any:
             types=tuple(unknown),
         )
     return estimator
+
+
+def _has_partial_checks_only(path: Path) -> bool:
+    """Return whether all partial calls in a file are of `check_array`."""
+    nodes = list(_nodes(loads_json(read_member(path, _SCHEMA))))
+    partials = [node for node in nodes if {"partial", "PartialNode"} & set(_kind(node))]
+    if any(_kind(node) != ("functools", "partial", "PartialNode") for node in partials):
+        return False
+    # skops takes an earlier node of the same number in place of the one that is written.
+    numbers = {node["content"]["func"].get("__id__") for node in partials}
+    called = [node["content"]["func"] for node in partials]
+    called += [node for node in nodes if node.get("__id__") in numbers]
+    return all(_kind(node) == _PARTIALLY_CALLED for node in called)
+
+
+def _kind(node: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Return the module and the name of what a node stands for, and how it is loaded."""
+    return node.get("__module__"), node.get("__class__"), node.get("__loader__")
+
+
+def _nodes(document: Any) -> Iterator[dict[str, Any]]:
+    """Return all objects of a JSON document that are nodes of skops."""
+    pending = [document]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            if "__loader__" in part:
+                yield part
+            pending.extend(part.values())
+        elif isinstance(part, list):
+            pending.extend(part)
 
 
 def _skops() -> Any:

@@ -121,11 +121,6 @@ def adapted(source: Any) -> Any:
         For these three an object with a ``predict`` method; else `source` itself, such as a
         function, an estimator or a Keras model.
 
-    Raises
-    ------
-    ModelError
-        If a booster of XGBoost is of a regression.
-
     Examples
     --------
     >>> adapted(len) is len

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from testsgd.expressions import quoted
 from testsgd.fairness.audited_groups import COMPLEMENT, AuditedGroup, audited_groups
 from testsgd.fairness.metric_properties import BY_METRIC, MetricProperty, property_of_metric
 from testsgd.fairness.specification_text import quoted_text, shortened
@@ -74,8 +73,8 @@ def _specification(group: AuditedGroup) -> str:
     # Rounded up, so that all of them together are no less sure.
     confidence = math.ceil(1e6 - (1e6 - 1e6 * _CONFIDENCE) / group.total) / 1e6
     compared = property_of_metric(group.metric, what_lacks_it="which no monitor watches")
-    decision = f"decision = {quoted(group.favourable)}"
-    label = f"label = {quoted(group.favourable)}"
+    decision = group.is_favourable("decision")
+    label = group.is_favourable("label")
     labels = (
         "# The field with the true label, and the value that is positive; it may come later, with",
         "# the same id.",

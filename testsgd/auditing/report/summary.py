@@ -454,6 +454,10 @@ class LabelSummary(Part):
 
     column: str = Field(description="the label column; may be empty for texts")
     favourable: str = Field(description="the label whose rate is compared")
+    together: list[str] = Field(
+        default_factory=list,
+        description="the labels that are favourable together; empty if it is a single label",
+    )
     meaning: str = Field(description="what the favourable label says, in words; may be empty")
     outcome: Outcome = Field(
         "benefit", description="what it is for a person to be given this label"

@@ -43,7 +43,10 @@ def summarise_frontier(outcome: FrontierOutcome) -> FrontierSummary:
             material.table,
             predictions_given=False,
             label=LabelSummary(
-                column=label.column, favourable=label.favourable, meaning=label.meaning
+                column=label.column,
+                favourable=label.favourable,
+                together=list(label.together),
+                meaning=label.meaning,
             ),
         ),
         split=FrontierSplit(
