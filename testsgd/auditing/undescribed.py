@@ -411,7 +411,8 @@ def with_sensitive(
     check_same_order(sensitive_features, given_rows, where="sensitive_features")
     beside.index = given_rows.index
     for column in beside.columns.intersection(given_rows.columns):
-        if not beside[column].equals(given_rows[column]):
+        # A category may be of another type in the two.
+        if not beside[column].astype(object).equals(given_rows[column].astype(object)):
             raise DataError(
                 f"the column {column!r} is among the rows, too, with other values",
                 where="sensitive_features",

@@ -24,7 +24,7 @@ from testsgd.metrics.models import are_numbers, audit_model_by_metrics
 from testsgd.metrics.result import MetricsResult
 from testsgd.progress import Progress, shown_progress
 
-# People of whom so many pairs are expected to be equal hardly ever are all different.
+# Of people with this many expected pairs of equal rows hardly ever all rows are different.
 _FEWEST_EQUAL_PAIRS = 5
 
 # What a column is called that says how many rows each line is.

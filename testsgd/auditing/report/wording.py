@@ -392,7 +392,7 @@ def correlated_lines(features: Sequence[CorrelatedFeature]) -> list[tuple[str, s
 def equalised_points(group: GroupSummary) -> dict[str, str]:
     """Write what is left at the same mix of each correlated feature, by feature, without unit.
 
-    Where it is of a part of the group only, as others have nobody like them outside, it says so.
+    Where it is of a part of the group only, as the rest has no people like them outside, it says so.
     """
     written = {}
     for left in group.explanation.equalised if group.explanation else ():
