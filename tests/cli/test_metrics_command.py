@@ -13,6 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from testsgd.data import load_specification, load_table
+from testsgd.models import load_model
+
 folder, testsgd = command_line.folder, command_line.testsgd
 
 Run = Callable[..., Any]
@@ -88,11 +91,36 @@ def test_exit_codes(testsgd: Run, people: str, options: list[str], code: int) ->
         assert len(finished.err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("option", [("--metrics", "accuracy"), ("--rule", "four-fifths")])
-def test_what_is_for_predictions_is_refused_elsewhere(
+@pytest.mark.parametrize(
+    "option", [("--weights", "income"), ("--predictions", "granted"), ("--counts", "income")]
+)
+def test_what_is_for_files_of_rows_is_refused_elsewhere(
     testsgd: Run, option: tuple[str, str]
 ) -> None:
-    assert testsgd("audit", "demo", *option).code == 2
+    assert testsgd("audit", "demo", "--metrics", "accuracy", *option).code == 2
+
+
+def test_rows_with_a_description_by_several_metrics(testsgd: Run, folder: Path) -> None:
+    """Against the rates of the model's decisions, by the bins of the description."""
+    specification = load_specification("demo")
+    table = load_table(specification)
+    decided = load_model("demo", specification).model.decisions(table.frame)
+    true = (table.labels == specification.label.favourable).to_numpy()
+    asked = ("--metrics", "selection_rate,true_positive_rate", "--replicates", "99")
+    assert testsgd("audit", "demo", *asked).code == 0
+    found = json.loads((folder / "reports" / "demo" / "result.json").read_text(encoding="utf-8"))
+    assert not found["data"]["predictions_given"]
+    assert found["model"]["queries"] == len(table)
+    planted = table.frame.query("gender == 'female' and race == 'Black' and 40 <= age < 60").index
+    inside = table.frame.index.isin(planted)
+    for metric, counted in zip(found["metrics"], (inside, inside & true), strict=True):
+        first = metric["groups"][0]
+        assert first["text"] == "gender = female and race = Black and 40 <= age < 60"
+        assert first["value"] == pytest.approx(decided[counted].mean(), rel=1e-12)
+
+
+def test_texts_have_no_metrics(testsgd: Run) -> None:
+    assert testsgd("audit", "imdb", "--metrics", "accuracy").code == 2
 
 
 @pytest.fixture

@@ -71,8 +71,8 @@ def audit(
     metrics: Annotated[
         str | None,
         typer.Option(
-            help="Of a file of rows: several metrics with commas, such as "
-            "selection_rate,equalized_odds; see the docs for all.",
+            help="Of rows: several metrics with commas, such as selection_rate,equalized_odds; see "
+            "the docs for all.",
         ),
     ] = None,
     reference: Annotated[
@@ -85,7 +85,7 @@ def audit(
     measure: Annotated[str | None, typer.Option(help="Of --metrics: difference or ratio.")] = None,
     rule: Annotated[
         str | None,
-        typer.Option(help="Of a file of rows: four-fifths, the rule by its name, with its gate."),
+        typer.Option(help="Of rows: four-fifths, the rule by its name, with its gate."),
     ] = None,
     fail_below: Annotated[
         float | None,
@@ -174,6 +174,15 @@ def audit(
         elsewhere = is_elsewhere(dataset)
         of_counts = {"counts": counts}
         of_rows_file = data is None and is_rows_file(Path(dataset))
+        if not elsewhere and not of_rows_file:
+            _check_no_columns(
+                "a file of rows that has no description",
+                predictions=predictions,
+                sensitive=sensitive,
+                label=label,
+                weights=weights,
+                **of_counts,
+            )
         result: AuditResult | MetricsResult
         if elsewhere or (of_rows_file and counts is not None):
             _check_no_outcome(outcome)
@@ -228,15 +237,22 @@ def audit(
                 model=asked,
                 label=label,
             )
-        else:
-            _check_no_columns(
-                "a file of rows that has no description",
-                predictions=predictions,
-                sensitive=sensitive,
-                label=label,
-                **of_metrics,
-                **of_counts,
+        elif any(value is not None for value in of_metrics.values()):
+            _check_no_outcome(outcome)
+            from testsgd.metrics import audit_described_by_metrics
+
+            result = audit_described_by_metrics(
+                asked,
+                data,
+                dataset,
+                favourable=favorable,
+                threshold=threshold,
+                limit=limit,
+                trust_pickle=trust_pickle,
+                progress=progress or False,
+                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
+        else:
             result = run(
                 asked,
                 data,

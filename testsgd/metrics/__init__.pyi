@@ -12,6 +12,7 @@ from .elsewhere import audit_counts as audit_counts
 from .elsewhere import audit_rows_elsewhere as audit_rows_elsewhere
 from .files import audit_file_of_model as audit_file_of_model
 from .files import audit_file_of_predictions as audit_file_of_predictions
+from .models import audit_described_by_metrics as audit_described_by_metrics
 from .models import audit_model_by_metrics as audit_model_by_metrics
 from .options import MetricOptions as MetricOptions
 from .options import PredictionOptions as PredictionOptions

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import (
     check_same_order,
+    find_model_and_table,
     model_and_rows,
     note_on_rows,
     positions_with,
@@ -24,12 +25,15 @@ from testsgd.auditing import (
 )
 from testsgd.data import (
     Table,
+    TextSpecification,
     check_count,
     check_row_order,
     drawn_positions,
+    resolve_specification,
 )
 from testsgd.data.cells import missing_column
 from testsgd.data.inference import guess_among
+from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.metrics.definitions import resolve_metrics
 from testsgd.metrics.options import MetricOptions
@@ -207,6 +211,102 @@ def audit_model_by_metrics(
             progress=reporter,
         )
     return _of_model(result, answers, opened, called=str(model), queries=len(rows))
+
+
+@show_parameters(MetricParameters)
+def audit_described_by_metrics(
+    model: Any = None,
+    data: Any = None,
+    spec: Any = None,
+    *,
+    metrics: Wanted | None = None,
+    rule: Literal["four-fifths"] | None = None,
+    favourable: Any = None,
+    threshold: float | None = None,
+    limit: int | None = None,
+    trust_pickle: bool = False,
+    progress: Progress | bool | None = None,
+    **parameters: Unpack[MetricOptions],
+) -> MetricsResult:
+    """Ask a model about rows with a description, and compare metrics of its decisions.
+
+    Parameters
+    ----------
+    model, data, spec, limit, trust_pickle, progress
+        As for :func:`testsgd.audit` of rows with a description.
+    metrics, rule
+        As for :func:`testsgd.audit_model_by_metrics`.
+    favourable : object, or list of these, optional
+        The label whose rate is compared, in place of the description's.
+    threshold : float, optional
+        A score above it counts as favourable; 0.5 if not given.
+    **parameters
+        Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference`` or ``measure``.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    TestSGDError
+        As for :func:`testsgd.audit` and :func:`testsgd.audit_metrics`; also if the description is
+        of texts.
+
+    Examples
+    --------
+    >>> result = audit_described_by_metrics(spec="demo", metrics="selection_rate,accuracy")
+    >>> [metric.name for metric in result.summary.metrics]
+    ['selection_rate', 'accuracy']
+    """
+    started = time.perf_counter()
+    settings = settings_of(parameters, rule=rule)
+    specification = resolve_specification(spec, favourable=favourable, outcome=None)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            f"{specification.name!r} has texts, and metrics are of rows",
+            where="metrics",
+            remedy="leave them out",
+        )
+    check_count("limit", limit, 1)
+    loaded, table = find_model_and_table(
+        model,
+        data,
+        specification,
+        favourable_given=favourable is not None,
+        threshold=DEFAULT_THRESHOLD if threshold is None else threshold,
+        limit=None if settings.rows is not None else limit,
+        seed=settings.seed,
+        trust_pickle=trust_pickle,
+    )
+    if settings.rows is not None:
+        chosen = positions_with(settings.rows, table.frame)
+        note = note_on_rows(settings.rows, chosen=len(chosen), rows=len(table))
+        table = replace(table.take(chosen), notes=(*table.notes, note))
+        table = table if limit is None else table.sample(limit, seed=settings.seed)
+    label = specification.label
+    with shown_progress(progress) as reporter:
+        counter = Counter(named("asking about rows", reporter), len(table))
+        predictions = _predictions(loaded.model, table, counter, scores=_asks_for_scores(metrics))
+        result = audited(
+            table,
+            read_predictions(
+                predictions,
+                None if table.labels is None else _as_classes(table.labels, label.favourable),
+                rows=len(table),
+                favourable=label.favourable,
+                threshold=threshold if pd.api.types.is_float_dtype(predictions.dtype) else None,
+            ),
+            settings,
+            metrics=with_rule(metrics, rule),
+            label=label.column,
+            started=started,
+            progress=reporter,
+        )
+    data_summary = result.summary.data.model_copy(update={"predictions_given": False})
+    asked = AskedModel(name=loaded.model.name, file_sha256=loaded.file_sha256, queries=len(table))
+    summary = result.summary.model_copy(update={"model": asked, "data": data_summary})
+    return MetricsResult(summary, result.findings, joined_by=result.joined_by)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -392,7 +392,7 @@ def correlated_lines(features: Sequence[CorrelatedFeature]) -> list[tuple[str, s
 def equalised_points(group: GroupSummary) -> dict[str, str]:
     """Write what is left at the same mix of each correlated feature, by feature, without unit.
 
-    Where it is of a part of the group only, as the rest has no people like them outside, it says so.
+    Where only a part of the group has people like them outside, its share is written, too.
     """
     written = {}
     for left in group.explanation.equalised if group.explanation else ():
