@@ -111,10 +111,10 @@ def test_rows_with_a_description_by_several_metrics(testsgd: Run, folder: Path) 
     found = json.loads((folder / "reports" / "demo" / "result.json").read_text(encoding="utf-8"))
     assert not found["data"]["predictions_given"]
     assert found["model"]["queries"] == len(table)
-    planted = table.frame.query("gender == 'female' and race == 'Black' and 40 <= age < 60").index
+    planted = table.frame.query("gender == 'female' and race == 'Black' and 40 <= age < 70").index
     inside = table.frame.index.isin(planted)
     for metric, counted in zip(found["metrics"], (inside, inside & true), strict=True):
-        text = "gender = female and race = Black and 40 <= age < 60"
+        text = "gender = female and race = Black and 40 <= age < 70"
         [group] = [item for item in metric["groups"] if item["text"] == text]
         assert group["value"] == pytest.approx(decided[counted].mean(), rel=1e-12)
 
