@@ -1,8 +1,8 @@
 """Audits of predictions by metrics: seconds, memory, and other packages on the same groups.
 
 ``python -m benchmarks.metric_cases`` measures everything and puts the tables into
-docs/benchmarks.md; ``--only counting,streaming,census,peers,command,depth,conjunctions`` some of
-it. Census needs the real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million
+docs/benchmarks.md; ``--only census,own_effects,command`` some of it, by the names in ``CASES``.
+Census needs the real data (TESTSGD_DATA_HOME). Streaming writes a Parquet file of 100 million
 rows into a temporary folder.
 """
 
@@ -343,10 +343,30 @@ def depth() -> list[list[str]]:
     ]
 
 
+def own_effects() -> list[list[str]]:
+    """Ask the committed network of Census with the sensitive values of all combinations."""
+    results = [
+        testsgd.audit(None, None, "census", estimand="observed", min_rows=50, progress=False)
+        for _ in range(3)
+    ]
+    seconds = sorted(result.summary.seconds["own effects"] for result in results)
+    groups = results[0].summary.counts.groups
+    combinations = results[0].findings.own_effects.queries // results[0].summary.data.rows
+    return [
+        [
+            f"Census, the own effect of the sensitive features for all {groups:,} groups: the "
+            f"network is asked about each row with the values of {combinations} combinations",
+            f"{seconds[1]:.2f} s ({seconds[0]:.2f} to {seconds[2]:.2f})",
+            "5 s",
+        ]
+    ]
+
+
 CASES: dict[str, Callable[[], list[list[str]]]] = {
     "counting": counting,
     "streaming": streaming,
     "census": census,
+    "own_effects": own_effects,
     "peers": peers,
     "command": command,
     "depth": depth,
