@@ -8,11 +8,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import (
     Field,
-    ModelWrapValidatorHandler,
     PrivateAttr,
     field_validator,
     model_validator,
@@ -34,6 +33,10 @@ from testsgd.data.schema_parts import (
     mistake,
     repeated,
 )
+
+if TYPE_CHECKING:
+    # Older releases that are supported have it elsewhere.
+    from pydantic import ModelWrapValidatorHandler
 
 
 class Identity(Part):
