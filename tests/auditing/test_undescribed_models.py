@@ -338,3 +338,29 @@ def test_rows_in_another_order_are_refused() -> None:
     shuffled = people().sample(frac=1, random_state=2)
     decided = pd.Series(granted(shuffled))
     testsgd.audit_predictions(decided, sensitive_features=shuffled[["sex"]], **QUICK)
+
+
+def test_labels_that_the_data_do_not_have_are_said() -> None:
+    frame = people()
+    known = granted(frame)
+    strange = np.where(frame["age"] < 30, "garbage", known)
+
+    def model(rows: pd.DataFrame) -> Any:
+        return np.where(rows["age"] < 30, "garbage", granted(rows))
+
+    summary = testsgd.audit(model, frame, known, sensitive_features=["sex"], **QUICK).summary
+    assert summary.model.unknown_labels == ["garbage"]
+    assert any("garbage" in sentence for sentence in summary.verdict.sentences)
+    options: dict[str, Any] = {"sensitive_features": frame[["sex"]], "favourable": "yes", **QUICK}
+    for result in (
+        testsgd.audit_predictions(strange, known, **options),
+        testsgd.audit_metrics(strange, known, **options),
+        testsgd.audit_model_by_metrics(model, frame, known, sensitive_features=["sex"], **QUICK),
+    ):
+        assert sum("garbage" in note for note in result.summary.data.notes) == 1
+
+
+def test_a_column_is_no_description() -> None:
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit(granted, people(), "age", sensitive_features=["sex"])
+    assert caught.value.details["column"] == "age"

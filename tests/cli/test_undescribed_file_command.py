@@ -264,3 +264,13 @@ def test_numbers_with_separators_of_thousands_are_audited_and_described(
     (folder / "people.toml").write_text(described.out, encoding="utf-8")
     table = load_table(load_specification(folder / "people.toml"), file=people)
     assert table.frame["income"].between(900, 90_000).all()
+
+
+@pytest.mark.parametrize("by", [(), ("--metrics", "selection_rate")])
+def test_sensitive_columns_are_named_once_and_are_no_predictions(
+    testsgd: Run, fails: Callable[..., str], people: Path, by: tuple[str, ...]
+) -> None:
+    arguments = ("audit", people.name, "--predictions", "approved", *by)
+    assert "sensitive" in fails(*arguments)
+    assert "approved" in fails(*arguments, "--sensitive", "approved,sex")
+    assert testsgd(*arguments, "--sensitive", "sex,sex", "--replicates", "99").code == 0

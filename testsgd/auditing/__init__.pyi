@@ -28,6 +28,7 @@ from .run import run_audit as run_audit
 from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
 from .undescribed import check_columns as check_columns
+from .undescribed import check_not_sensitive as check_not_sensitive
 from .undescribed import model_and_rows as model_and_rows
 from .undescribed import no_sensitive_feature as no_sensitive_feature
 from .undescribed import predictions_of_model as predictions_of_model

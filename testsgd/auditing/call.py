@@ -185,7 +185,7 @@ def audit(
                 progress=report_progress,
                 **parameters,
             )
-    _check_described(sensitive_features, features)
+    _check_described(sensitive_features, features, spec=spec, data=data)
     specification = resolve_specification(spec, favourable=favourable, outcome=outcome)
     settings = audit_parameters(parameters, specification)
     check_asked_anew(model, settings)
@@ -278,8 +278,16 @@ def _check_undescribed(
         )
 
 
-def _check_described(sensitive_features: Any, features: Any) -> None:
+def _check_described(sensitive_features: Any, features: Any, *, spec: Any, data: Any) -> None:
     """Raise a ParameterError if data with a description come with parts of a guessed one."""
+    known = as_pandas(data)
+    if isinstance(spec, str) and known is not None and spec in known:
+        raise ParameterError(
+            f"{spec!r} is a column of the data, and no description",
+            where="spec",
+            remedy=f"give its values as y, and the rows without it: y = data[{spec!r}]",
+            column=spec,
+        )
     for name, value in (("sensitive_features", sensitive_features), ("features", features)):
         if value is not None:
             raise ParameterError(

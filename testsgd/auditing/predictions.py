@@ -28,6 +28,7 @@ from testsgd.data import (
     with_numbers,
 )
 from testsgd.data.cells import renamed
+from testsgd.data.inference import note_on_unknown_predictions
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
 from testsgd.parameters import show_parameters
@@ -159,6 +160,12 @@ def audit_decisions(
     table = replace(table, notes=(*guessed.notes, *notes), inferred=guessed.columns)
     if truth is not None:
         table = replace(table, labels=_truth(truth, specification.label))
+        unknown = note_on_unknown_predictions(
+            map(category_text, predictions.dropna().unique()),
+            map(category_text, truth.dropna().unique()),
+        )
+        if unknown is not None:
+            table = replace(table, notes=(*table.notes, unknown))
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
@@ -238,8 +245,12 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
             where=what,
             remedy="give a data frame, a series, or a mapping of names to columns",
         )
+    if not len(frame.columns):
+        raise DataError("there are no columns", where=what, remedy="name at least one")
     if frame.empty:
         raise DataError("there are no rows", where=what, remedy="give a row for each prediction")
+    if not frame.columns.is_unique:
+        raise DataError("two columns have one name", where=what, remedy="give each once")
     return frame.rename(columns=str).reset_index(drop=True)
 
 

@@ -351,6 +351,35 @@ def check_columns(
             )
 
 
+def check_not_sensitive(named: Mapping[str, str | None], sensitive_features: Sequence[str]) -> None:
+    """Raise an error if a column of predictions, labels or weights is to be a sensitive feature.
+
+    Parameters
+    ----------
+    named : mapping of str to str or None
+        Columns by what they are for, such as ``{"predictions": "approved"}``.
+    sensitive_features : sequence of str
+        The columns that are sensitive features.
+
+    Raises
+    ------
+    ParameterError
+        If a column is both.
+
+    Examples
+    --------
+    >>> check_not_sensitive({"predictions": "approved", "label": None}, ["sex"])
+    """
+    for what, column in named.items():
+        if column is not None and column in sensitive_features:
+            raise ParameterError(
+                f"the column {column!r} is that of the {what}, and no sensitive feature",
+                where="sensitive",
+                remedy="leave it out",
+                column=column,
+            )
+
+
 def no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
     """Return the error of a file of which no sensitive feature is named."""
     return ParameterError(

@@ -130,8 +130,8 @@ VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show internal er
 
 
 def listed(text: str) -> list[str]:
-    """Split what a user lists with commas."""
-    return [item.strip() for item in text.split(",") if item.strip()]
+    """Return what a user lists with commas, each item once."""
+    return list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
 
 
 def processors(jobs: int | None) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -658,6 +658,30 @@ _FAVOURABLE = (
     "accepted",
     "good",
 )
+
+
+def note_on_unknown_predictions(predicted: Iterable[str], true: Iterable[str]) -> str | None:
+    """Return the note on predictions that are no true label; None if there are none.
+
+    Parameters
+    ----------
+    predicted, true : iterable of str
+        The different predictions, and the different true labels.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> note_on_unknown_predictions(["no", "yes", "Yes."], ["no", "yes"])
+    'predictions that are no true label, each a class of its own: Yes.'
+    """
+    unknown = sorted(set(predicted) - set(true))
+    if not unknown:
+        return None
+    listed = ", ".join(unknown[:8])
+    return f"predictions that are no true label, each a class of its own: {listed}"
 
 
 def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:

@@ -304,7 +304,8 @@ def audit_metrics(
     table = table_of(
         frame.reset_index(drop=True), other_features=other_features, features=features, name=name
     )
-    added = tuple(item for item in (predictions.guess, note) if item is not None)
+    known_notes = (predictions.guess, predictions.unknown, note)
+    added = tuple(item for item in known_notes if item is not None)
     table = replace(table, notes=(*table.notes, *added))
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))

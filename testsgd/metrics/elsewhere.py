@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from testsgd.auditing import check_columns, frame_of
+from testsgd.auditing import check_columns, check_not_sensitive, frame_of
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
@@ -190,6 +190,9 @@ def audit_rows_elsewhere(
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule)
     wanted = with_rule(metrics, rule)
+    check_not_sensitive(
+        {"predictions": predictions, "label": label, "weights": weights}, sensitive_features
+    )
     kind = kind_of_rows(rows, predictions=predictions, label=label)
     if kind != "decisions":
         if wanted is None:

@@ -14,6 +14,7 @@ from testsgd.auditing import (
     AuditResult,
     audit_undescribed,
     check_columns,
+    check_not_sensitive,
     no_sensitive_feature,
 )
 from testsgd.data import read_frame, with_numbers
@@ -87,6 +88,9 @@ def audit_file_of_predictions(
     named = {"predictions": predictions, "label": label, "weights": weights}
     frame = read_frame(Path(path))
     check_columns(frame, named, sensitive_features)
+    if not sensitive_features:
+        raise no_sensitive_feature(frame)
+    check_not_sensitive(named, sensitive_features)
     named_columns = [column for column in named.values() if column is not None]
     _check_not_counted(frame, str(path), {*named_columns, *sensitive_features})
     # Amounts may be written with a currency, or with separators of thousands.

@@ -32,7 +32,7 @@ from testsgd.data import (
     resolve_specification,
 )
 from testsgd.data.cells import missing_column
-from testsgd.data.inference import guess_among
+from testsgd.data.inference import guess_among, note_on_unknown_predictions
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.metrics.definitions import resolve_metrics
@@ -192,7 +192,7 @@ def audit_model_by_metrics(
             threshold=threshold,
         )
         table = table_of(rows[list(sensitive)], other_features=rows, features=features, name=name)
-        notes = [item for item in (read.guess, answers.guess) if item is not None]
+        notes = [item for item in (read.guess, *answers.notes) if item is not None]
         if expression is not None:
             notes.append(note_on_rows(expression, chosen=len(satisfying), rows=len(given)))
         if len(chosen) < len(satisfying):
@@ -288,6 +288,8 @@ def audit_described_by_metrics(
     with shown_progress(progress) as reporter:
         counter = Counter(named("asking about rows", reporter), len(table))
         predictions = _predictions(loaded.model, table, counter, scores=_asks_for_scores(metrics))
+        if (unknown := _note_on_unknown(loaded.model)) is not None:
+            table = replace(table, notes=(*table.notes, unknown))
         result = audited(
             table,
             read_predictions(
@@ -317,7 +319,7 @@ class _Answers:
     labels: pd.Series[Any] | None
     favourable: Any  # The class whose rate is compared, as far as it is known.
     together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
-    guess: str | None = None  # The note that it is only guessed.
+    notes: tuple[str | None, ...] = ()  # What is to be said of these answers.
     called: str  # The model's name.
 
 
@@ -374,7 +376,7 @@ def _ask(
         labels=None if labels is None else _as_classes(table.labels, label.favourable),
         favourable=label.favourable,
         together=label.together,
-        guess=guess_among(table.notes),
+        notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
         called=loaded.model.name,
     )
 
@@ -469,6 +471,12 @@ def _predictions(model: Model, table: Table, counter: Counter, *, scores: bool) 
     if pd.api.types.is_bool_dtype(answers.dtype):
         return answers.map({True: favourable, False: f"not {favourable}"})
     return answers
+
+
+def _note_on_unknown(model: Model) -> str | None:
+    """Return the note on labels that a model gave and the data do not have; None without any."""
+    unknown = model.unknown if isinstance(model, CheckedFunction) else ()
+    return note_on_unknown_predictions(unknown, ())
 
 
 def _as_classes(labels: pd.Series[Any] | None, favourable: str) -> pd.Series[Any]:

@@ -187,6 +187,14 @@ class CheckedFunction(ABC, Generic[Asked]):
         return tuple(rest) if len(rest) > 1 and not self.read_as else ()
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """The labels seen so far that are not among the labels of the data."""
+        declared = self._label.values
+        if declared is None or self.read_as or self.output != "labels":
+            return ()
+        return tuple(sorted(self._seen - set(declared)))
+
+    @property
     def function(self) -> Callable[[Asked], Any]:
         """What is called."""
         return self._function

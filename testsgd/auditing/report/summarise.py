@@ -253,7 +253,11 @@ def model_summary(findings: Findings) -> document.ModelSummary:
     loaded = findings.model
     reading: dict[str, Any] = {}
     if isinstance(loaded.model, CheckedFunction):
-        reading = {"read_as": loaded.model.read_as, "other_labels": loaded.model.others}
+        reading = {
+            "read_as": loaded.model.read_as,
+            "other_labels": loaded.model.others,
+            "unknown_labels": loaded.model.unknown,
+        }
     return document.ModelSummary.of(
         loaded.model,
         fingerprint=findings.model_fingerprint,

@@ -535,6 +535,10 @@ class ModelSummary(Part):
         default_factory=list,
         description="its labels besides the favourable one, if several; compared as one",
     )
+    unknown_labels: list[str] = Field(
+        default_factory=list,
+        description="its labels that are not among those of the data; they are not favourable",
+    )
 
 
 class Counts(Part):

@@ -85,6 +85,8 @@ from testsgd.report.formatting import (
 # Scores above it count as the favourable label, if nothing else is said.
 # Of a longer expression for the rows the headline has the beginning.
 _LONGEST_CHOICE = 120
+# Labels that a sentence lists.
+_MOST_LABELS = 5
 _USUAL_THRESHOLD = 0.5
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
@@ -153,8 +155,21 @@ def verdict(
     consisting = composition_sentences(
         consists_of, summary.unjudged.fewest, many, group_name=group_name
     )
-    sentences = [*base, *consisting, *first, *sentences]
+    sentences = [*base, *consisting, *first, *_unknown_labels(summary), *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
+
+
+def _unknown_labels(summary: AuditSummary) -> list[str]:
+    """Write which labels of the model are none of the data's, if there are any."""
+    unknown = summary.model.unknown_labels
+    if not unknown:
+        return []
+    shown = series([f"“{shorten(label, TEXT_LIMIT)}”" for label in unknown[:_MOST_LABELS]])
+    more = len(unknown) - _MOST_LABELS
+    return [
+        f"The model gave {shown}{f' and {more} more' if more > 0 else ''}, not among the labels of "
+        "the data: counted as not favourable."
+    ]
 
 
 def _restricted(headline: str, summary: AuditSummary) -> str:

@@ -88,8 +88,11 @@ def findings_intro(summary: AuditSummary) -> str:
         instead = ""
         if shown[0].n_in > shown[0].n_out:
             instead = ", where the complement of the first, which is most rows, counts"
+        significant = "that differ significantly"
+        if summary.parameters.ranked_by == "counterfactual":
+            significant = "that have a significant one"
         return (
-            f"The first {count(len(shown))} groups by {by} that differ significantly and are "
+            f"The first {count(len(shown))} groups by {by} {significant} and are "
             f"different people: any two share at most {share(MOST_SHARED)} of the smaller "
             f"one{instead}."
         )
