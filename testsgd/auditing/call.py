@@ -23,7 +23,6 @@ from testsgd.auditing.repeated_runs import SeedRuns, audit_with_seeds, check_run
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
-from testsgd.auditing.undescribed import audit_undescribed
 from testsgd.data import (
     DatasetSpecification,
     SensitiveTerms,
@@ -170,6 +169,9 @@ def audit(
     """
     if not isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
         _check_undescribed(data, sensitive_features, terms, parameters)
+        # Rows with a description need nothing of it.
+        from testsgd.auditing.undescribed import audit_undescribed
+
         with shown_progress(progress) as report_progress:
             return audit_undescribed(
                 model,

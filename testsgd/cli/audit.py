@@ -139,7 +139,7 @@ def audit(
 
     Exit codes: 0 done, 1 the gate --fail-above was exceeded, 2 bad input, 3 not enough evidence.
     """
-    from testsgd.auditing import AuditResult, audit_file
+    from testsgd.auditing import AuditResult
     from testsgd.auditing import audit as run
     from testsgd.data import is_rows_file
     from testsgd.metrics import is_elsewhere
@@ -229,6 +229,8 @@ def audit(
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file:
+            from testsgd.auditing import audit_file
+
             # There are neither predictions nor a model, or both, which is refused.
             result = audit_file(
                 dataset,
