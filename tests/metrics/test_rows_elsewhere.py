@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.errors import DataError, TestSGDError
+from testsgd.errors import DataError, ParameterError, TestSGDError
 from testsgd.metrics import (
     Bins,
     audit_counts,
@@ -129,6 +129,20 @@ def test_an_audit_of_counts_is_one_of_the_rows(weights: str | None) -> None:
     pd.testing.assert_frame_equal(
         found.drop(columns="rank"), expected.drop(columns="rank"), atol=1e-9
     )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_identifiers_are_no_groups(engine: str) -> None:
+    people = PEOPLE[["sex", "approved"]].assign(
+        person_id=np.random.default_rng(1).permutation(ROWS)
+    )
+    with pytest.raises(ParameterError) as caught:
+        audit_rows_elsewhere(
+            ENGINES[engine](people),
+            predictions="approved",
+            sensitive_features=["sex", "person_id"],
+        )
+    assert caught.value.details["column"] == "person_id"
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"])

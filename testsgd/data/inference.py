@@ -195,11 +195,41 @@ def _kind_of_numbers(
         )
     if (numbers % 1 != 0).any():
         return "decimal", f"numbers from {numbers.min():.10g} to {numbers.max():.10g}"
-    all_different = distinct == len(present) >= _FEWEST_ROWS
-    consecutive = np.ptp(numbers) == len(numbers) - 1
-    if all_different and (consecutive or _IDENTIFIER_NAME.search(str(column.name))):
+    if are_identifiers(
+        str(column.name), rows=len(present), distinct=distinct, span=float(np.ptp(numbers))
+    ):
         return "identifier", "whole numbers that are all different"
     return "integer", f"whole numbers from {numbers.min():.10g} to {numbers.max():.10g}"
+
+
+def are_identifiers(name: str, *, rows: int, distinct: int, span: float) -> bool:
+    """Return whether whole numbers are identifiers, and no quantity.
+
+    Parameters
+    ----------
+    name : str
+        What their column is called.
+    rows, distinct : int
+        How many there are, and how many different ones.
+    span : float
+        The largest less the smallest.
+
+    Returns
+    -------
+    bool
+        True if there are at least 50, all different, and they are consecutive or named like an
+        identifier.
+
+    Examples
+    --------
+    >>> are_identifiers("person_id", rows=100, distinct=100, span=5000)
+    True
+    >>> are_identifiers("income", rows=100, distinct=100, span=5000)
+    False
+    """
+    if distinct != rows or rows < _FEWEST_ROWS:
+        return False
+    return span == rows - 1 or _IDENTIFIER_NAME.search(name) is not None
 
 
 def _kind_of_texts(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from testsgd.data.inference import quantile_edges
+from testsgd.data.inference import are_identifiers, quantile_edges
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.rules_of_kinds import check_present
 
@@ -343,7 +343,23 @@ def _values(lazy: nw.LazyFrame[Any], name: str, *, whole: bool) -> Any:
     import narwhals as nw
 
     present = lazy.select(nw.col(name).cast(nw.Float64)).filter(~nw.col(name).is_null())
-    many = collected(lambda: present.select(nw.col(name).n_unique()))[name].iloc[0]
+    known = collected(
+        lambda: present.select(
+            nw.col(name).n_unique().alias("distinct"),
+            nw.col(name).count().alias("rows"),
+            (nw.col(name).max() - nw.col(name).min()).alias("span"),
+        )
+    ).iloc[0]
+    many = int(known["distinct"])
+    if whole and are_identifiers(
+        name, rows=int(known["rows"]), distinct=many, span=float(known["span"])
+    ):
+        raise ParameterError(
+            f"{name!r} cannot be sensitive: all of its numbers are different, as identifiers are",
+            where="sensitive",
+            remedy="leave it out",
+            column=name,
+        )
     if whole and many <= _MOST_CODES:
         return None
     if many > _MOST_VALUES:
