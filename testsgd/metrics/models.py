@@ -46,7 +46,6 @@ from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of,
 from testsgd.models import (
     CheckedFunction,
     Model,
-    OpenedModel,
     adapted,
     as_numbers,
     is_of_numbers,
@@ -210,7 +209,18 @@ def audit_model_by_metrics(
             started=started,
             progress=reporter,
         )
-    return _of_model(result, answers, opened, called=str(model), queries=len(rows))
+    file = None
+    called = answers.called
+    if opened is not None:
+        file = opened.file
+        called = opened.name if file is None else str(model)
+    return _of_model(
+        result,
+        name=called,
+        file_sha256=None if file is None else sha256_of_file(file),
+        queries=len(rows),
+        together=answers.together,
+    )
 
 
 @show_parameters(MetricParameters)
@@ -305,10 +315,13 @@ def audit_described_by_metrics(
             started=started,
             progress=reporter,
         )
-    data_summary = result.summary.data.model_copy(update={"predictions_given": False})
-    asked = AskedModel(name=loaded.model.name, file_sha256=loaded.file_sha256, queries=len(table))
-    summary = result.summary.model_copy(update={"model": asked, "data": data_summary})
-    return MetricsResult(summary, result.findings, joined_by=result.joined_by)
+    return _of_model(
+        result,
+        name=loaded.model.name,
+        file_sha256=loaded.file_sha256,
+        queries=len(table),
+        together=label.together,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,31 +396,21 @@ def _ask(
 
 def _of_model(
     result: MetricsResult,
-    answers: _Answers,
-    opened: OpenedModel | None,
     *,
-    called: str,
+    name: str,
+    file_sha256: str | None,
     queries: int,
+    together: tuple[str, ...],
 ) -> MetricsResult:
     """Return the result of an audit of predictions as one of the model that was asked for them.
 
-    `called` is what the user wrote for it.
+    `together` are the classes that the favourable one is made of, if they are several.
     """
-    file = None if opened is None else opened.file
-    if opened is None:
-        called = answers.called
-    elif file is None:
-        called = opened.name
-    model = AskedModel(
-        name=called,
-        file_sha256=None if file is None else sha256_of_file(file),
-        queries=queries,
-    )
-    data = result.summary.data
-    label = data.label
-    if answers.together:
-        label = label.model_copy(update={"together": list(answers.together)})
-    data = data.model_copy(update={"predictions_given": False, "label": label})
+    model = AskedModel(name=name, file_sha256=file_sha256, queries=queries)
+    label = result.summary.data.label
+    if together:
+        label = label.model_copy(update={"together": list(together)})
+    data = result.summary.data.model_copy(update={"predictions_given": False, "label": label})
     summary = result.summary.model_copy(update={"model": model, "data": data})
     return MetricsResult(summary, result.findings, joined_by=result.joined_by)
 
