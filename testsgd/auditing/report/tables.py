@@ -274,10 +274,11 @@ def correlated_table(group: GroupSummary) -> Table:
     headings = ["In the group", "In its complement", "Difference, standard deviations"]
     rows: tuple[Row, ...] = tuple(map(Row, lines))
     if left := equalised_points(group):
-        headings.append("Points left at the same mix of it")
+        # First, as a narrow screen shows the first columns only.
+        headings.insert(0, "Points left at the same mix of it")
         rows = tuple(
-            Row((*line, left.get(item.feature, NOTHING)))
-            for line, item in zip(lines, features, strict=True)
+            Row((name, left.get(item.feature, NOTHING), *others))
+            for (name, *others), item in zip(lines, features, strict=True)
         )
     return Table(
         f"Features in which group {group.rank} differs",
