@@ -95,3 +95,11 @@ def test_rows_that_cannot_be_chosen_are_refused(rows: Any) -> None:
 def test_what_needs_all_rows_says_so() -> None:
     with pytest.raises(ParameterError, match="rows"):
         testsgd.mitigate(None, None, "demo", rows="age > 30")
+
+
+def test_rows_that_are_alike_in_a_feature_cannot_be_compared_by_it(people: pd.DataFrame) -> None:
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_predictions(
+            decisions(people), sensitive_features=people[["gender", "race"]], rows="gender = female"
+        )
+    assert caught.value.details["feature"] == "gender"

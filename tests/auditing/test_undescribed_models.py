@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import testsgd
-from testsgd.errors import DataError, ParameterError, SpecificationError, TestSGDError
+from testsgd.errors import DataError, ModelError, ParameterError, SpecificationError, TestSGDError
 
 ROWS = 800
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
@@ -340,24 +340,48 @@ def test_rows_in_another_order_are_refused() -> None:
     testsgd.audit_predictions(decided, sensitive_features=shuffled[["sex"]], **QUICK)
 
 
-def test_labels_that_the_data_do_not_have_are_said() -> None:
-    frame = people()
-    known = granted(frame)
-    strange = np.where(frame["age"] < 30, "garbage", known)
+class Classifier:
+    """A classifier with a class that no true label is."""
 
-    def model(rows: pd.DataFrame) -> Any:
+    classes_ = np.array(["garbage", "no", "yes"])
+
+    def predict(self, rows: pd.DataFrame) -> Any:
         return np.where(rows["age"] < 30, "garbage", granted(rows))
 
-    summary = testsgd.audit(model, frame, known, sensitive_features=["sex"], **QUICK).summary
+
+def test_classes_that_the_data_do_not_have_are_said() -> None:
+    frame = people()
+    options: dict[str, Any] = {"sensitive_features": ["sex"], **QUICK}
+    summary = testsgd.audit(Classifier(), frame, granted(frame), **options).summary
     assert summary.model.unknown_labels == ["garbage"]
     assert any("garbage" in sentence for sentence in summary.verdict.sentences)
-    options: dict[str, Any] = {"sensitive_features": frame[["sex"]], "favourable": "yes", **QUICK}
-    for result in (
-        testsgd.audit_predictions(strange, known, **options),
-        testsgd.audit_metrics(strange, known, **options),
-        testsgd.audit_model_by_metrics(model, frame, known, sensitive_features=["sex"], **QUICK),
-    ):
-        assert sum("garbage" in note for note in result.summary.data.notes) == 1
+    result = testsgd.audit_model_by_metrics(Classifier(), frame, granted(frame), **options)
+    assert sum("garbage" in note for note in result.summary.data.notes) == 1
+
+
+def test_other_labels_that_the_data_do_not_have_are_refused() -> None:
+    frame = people()
+    known = granted(frame)
+    strange = Classifier().predict(frame)
+
+    def model(rows: pd.DataFrame) -> Any:
+        return Classifier().predict(rows)
+
+    options: dict[str, Any] = {"sensitive_features": ["sex"], "favourable": "yes", **QUICK}
+    for audited in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(ModelError) as refused:
+            audited(model, frame, known, **options)
+        assert "\n" not in str(refused.value)
+    options["sensitive_features"] = frame[["sex"]]
+    for compared in (testsgd.audit_predictions, testsgd.audit_metrics):
+        with pytest.raises(DataError) as caught:
+            compared(strange, known, **options)
+        assert caught.value.details["unknown"] == ["garbage"]
+        # A rare class may be listed.
+        listed = pd.Series(pd.Categorical(known, categories=["garbage", "no", "yes"]))
+        compared(strange, listed, **options)
+    # Where all true labels are one class, they are a selection of people.
+    testsgd.audit_predictions(strange, ["yes"] * len(frame), **options)
 
 
 def test_a_column_is_no_description() -> None:

@@ -131,11 +131,43 @@ def test_several_labels_are_read_as_the_favourable_one_and_the_rest() -> None:
     assert mine.others == ("none", "silver")
 
 
-@pytest.mark.parametrize("values", [None, ["no", "yes"]])
-def test_a_model_may_know_more_labels_than_the_data(values: list[str] | None) -> None:
-    mine = model(["yes", "refer", "no"], Label(column="g", favourable="yes", values=values))
+class Classifier:
+    """A classifier that lists its classes."""
+
+    classes_ = np.array(["no", "refer", "yes"])
+
+    def predict(self, rows: pd.DataFrame) -> list[str]:
+        return ["yes", "refer", "no"]
+
+
+@pytest.mark.parametrize("options", [{}, {"values": ["no", "yes"], "favourable_given": True}])
+def test_a_model_may_know_more_labels_than_the_data(options: dict[str, Any]) -> None:
+    label = Label(column="g", favourable="yes", values=options.pop("values", None))
+    mine = model(["yes", "refer", "no"], label, **options)
     assert mine.decisions(FRAME).tolist() == [True, False, False]
     assert mine.others == ("no", "refer")
+
+
+def test_a_model_may_list_more_labels_than_the_data() -> None:
+    mine = CallableModel(Classifier().predict, label=YES_NO, name="mine")
+    assert mine.decisions(FRAME).tolist() == [True, False, False]
+    assert mine.unknown == ("refer",)
+
+
+def test_a_label_that_neither_data_nor_model_list_is_refused() -> None:
+    with pytest.raises(ModelError, match="'refer', which is not among"):
+        model(["yes", "refer", "no"]).decisions(FRAME)
+
+
+def test_the_description_says_what_the_codes_of_several_labels_are() -> None:
+    names = {"0": "high", "1": "low", "2": "middle"}
+    label = Label(column="g", favourable="high", values=["low", "middle", "high"], map=names)
+    mine = model([2, 0, 1], label)
+    assert mine.decisions(FRAME).tolist() == [False, True, False]
+    assert mine.read_as == names
+    unmapped = Label(column="g", favourable="high", values=["low", "middle", "high"])
+    with pytest.raises(ModelError, match="map"):
+        model([2, 0, 1], unmapped).decisions(FRAME)
 
 
 def test_several_labels_without_the_favourable_one_are_refused() -> None:
@@ -177,7 +209,7 @@ def test_the_report_names_the_labels_of_the_rest() -> None:
     def three(frame: pd.DataFrame) -> Any:
         return np.where(frame["b"] == 1, "yes", np.where(frame["g"] == "f", "no", "refer"))
 
-    result = testsgd.audit(three, people(), SPECIFICATION)
+    result = testsgd.audit(three, people(), SPECIFICATION, favourable="yes")
     assert result.summary.model.other_labels == ["no", "refer"]
     for text in (
         AuditResult.document.to_markdown(result.summary),

@@ -7,6 +7,7 @@ from .findings import Findings as Findings
 from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
+from .inputs import check_sensitive_differ as check_sensitive_differ
 from .inputs import find_model_and_table as find_model_and_table
 from .inputs import listed_features as listed_features
 from .inputs import note_on_rows as note_on_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,6 +171,43 @@ def positions_with(expression: str, frame: pd.DataFrame) -> NDArray[np.intp]:
     if len(chosen) == 0:
         raise _refused("rows", f"no row satisfies {expression!r}", "choose others")
     return chosen
+
+
+def check_sensitive_differ(rows: pd.DataFrame, sensitive: Sequence[str], expression: str) -> None:
+    """Check that the rows with an expression differ in each sensitive feature.
+
+    Parameters
+    ----------
+    rows : data frame
+        The rows that the expression holds for.
+    sensitive : sequence of str
+        Names of columns.
+    expression : str
+
+    Raises
+    ------
+    ParameterError
+        If all rows have the same value of a feature, so that there is nothing to compare by it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> women = pd.DataFrame({"sex": ["f", "f"], "age": [20, 30]})
+    >>> check_sensitive_differ(women, ["age"], "sex = f")
+    >>> check_sensitive_differ(women, ["sex", "age"], "sex = f")
+    Traceback (most recent call last):
+        ...
+    testsgd.errors.ParameterError: rows: all rows with sex = f have the same sex: ...
+    """
+    for name in sensitive:
+        if rows[name].nunique(dropna=False) == 1:
+            raise ParameterError(
+                f"all rows with {expression} have the same {name}: there is nothing to compare by "
+                "it",
+                where="rows",
+                remedy=f"leave {name} out of the sensitive features, or choose other rows",
+                feature=name,
+            )
 
 
 def note_on_rows(expression: str, *, chosen: int, rows: int) -> str:

@@ -8,7 +8,12 @@ from typing import Any, Unpack
 
 import pandas as pd
 
-from testsgd.auditing.inputs import audit_parameters, note_on_rows, positions_with
+from testsgd.auditing.inputs import (
+    audit_parameters,
+    check_sensitive_differ,
+    note_on_rows,
+    positions_with,
+)
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.auditing.repeated_runs import check_one_run
@@ -28,7 +33,7 @@ from testsgd.data import (
     with_numbers,
 )
 from testsgd.data.cells import renamed
-from testsgd.data.inference import note_on_unknown_predictions
+from testsgd.data.inference import check_known_classes
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
 from testsgd.parameters import show_parameters
@@ -140,8 +145,11 @@ def audit_decisions(
         notes = (note_on_rows(expression, chosen=len(chosen), rows=len(frame)),)
         # What the columns are is guessed from these rows alone.
         frame = frame.iloc[chosen].reset_index(drop=True)
+        check_sensitive_differ(frame, list(sensitive.columns), expression)
         predictions = predictions.iloc[chosen].reset_index(drop=True)
         truth = None if truth is None else truth.iloc[chosen].reset_index(drop=True)
+    if truth is not None:
+        check_known_classes(predictions, truth)
     guessed = infer_specification(
         frame,
         sensitive=list(sensitive.columns),
@@ -160,12 +168,6 @@ def audit_decisions(
     table = replace(table, notes=(*guessed.notes, *notes), inferred=guessed.columns)
     if truth is not None:
         table = replace(table, labels=_truth(truth, specification.label))
-        unknown = note_on_unknown_predictions(
-            map(category_text, predictions.dropna().unique()),
-            map(category_text, truth.dropna().unique()),
-        )
-        if unknown is not None:
-            table = replace(table, notes=(*table.notes, unknown))
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)

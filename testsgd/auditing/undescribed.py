@@ -215,8 +215,12 @@ def model_and_rows(
         features=features,
     )
     specification = guessed.specification
+    # Where there are true labels, they say which labels there are.
     loaded = load_model(
-        model, specification, favourable_given=favourable is not None, threshold=threshold
+        model,
+        specification,
+        favourable_given=favourable is not None and labels is None,
+        threshold=threshold,
     )
     if called is not None:
         loaded.model.name = called

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -690,28 +690,39 @@ _FAVOURABLE = (
 )
 
 
-def note_on_unknown_predictions(predicted: Iterable[str], true: Iterable[str]) -> str | None:
-    """Return the note on predictions that are no true label; None if there are none.
+def check_known_classes(predicted: pd.Series[Any], true: pd.Series[Any]) -> None:
+    """Check that each prediction is one of the classes of the true labels, if these are several.
 
     Parameters
     ----------
-    predicted, true : iterable of str
-        The different predictions, and the different true labels.
+    predicted, true : pandas.Series
+        Classes of any type; missing ones are passed over. The classes of true labels that are
+        categories are all that their type lists, whether a row has them or not.
 
-    Returns
-    -------
-    str or None
+    Raises
+    ------
+    DataError
+        If a prediction is no class of the true labels, and these have two or more.
 
     Examples
     --------
-    >>> note_on_unknown_predictions(["no", "yes", "Yes."], ["no", "yes"])
-    'predictions that are no true label, each a class of its own: Yes.'
+    >>> check_known_classes(pd.Series(["no", "yes"]), pd.Series(["yes", "no"]))
+    >>> check_known_classes(pd.Series(["no", "Yes."]), pd.Series(["yes", "no"]))
+    Traceback (most recent call last):
+        ...
+    testsgd.errors.DataError: predictions: 'Yes.' is none of the true labels no, yes; ...
     """
-    unknown = sorted(set(predicted) - set(true))
-    if not unknown:
-        return None
-    listed = ", ".join(unknown[:8])
-    return f"predictions that are no true label, each a class of its own: {listed}"
+    declared = true.dtype.categories if isinstance(true.dtype, pd.CategoricalDtype) else ()
+    known = {category_text(value) for value in [*declared, *true.dropna().unique()]}
+    unknown = sorted({category_text(value) for value in predicted.dropna().unique()} - known)
+    if unknown and len(known) > 1:
+        raise DataError(
+            f"{unknown[0]!r} is none of the true labels {', '.join(sorted(known)[:8])}",
+            where="predictions",
+            remedy="correct the predictions; or, if it is a rare class, make the true labels "
+            "categories that list it",
+            unknown=unknown,
+        )
 
 
 def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:

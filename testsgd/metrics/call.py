@@ -14,6 +14,7 @@ from testsgd.auditing import (
     AuditResult,
     audit_decisions,
     check_same_order,
+    check_sensitive_differ,
     column_of,
     frame_of,
     note_on_rows,
@@ -300,11 +301,12 @@ def audit_metrics(
         predictions = predictions.take(chosen)
         # What the columns are is guessed from these rows alone.
         frame = frame.iloc[chosen]
+        check_sensitive_differ(frame, list(frame.columns), settings.rows)
         other_features = None if other_features is None else other_features.iloc[chosen]
     table = table_of(
         frame.reset_index(drop=True), other_features=other_features, features=features, name=name
     )
-    known_notes = (predictions.guess, predictions.unknown, note)
+    known_notes = (predictions.guess, note)
     added = tuple(item for item in known_notes if item is not None)
     table = replace(table, notes=(*table.notes, *added))
     if limit is not None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import (
     check_same_order,
+    check_sensitive_differ,
     find_model_and_table,
     model_and_rows,
     note_on_rows,
@@ -32,7 +33,7 @@ from testsgd.data import (
     resolve_specification,
 )
 from testsgd.data.cells import missing_column
-from testsgd.data.inference import guess_among, note_on_unknown_predictions
+from testsgd.data.inference import guess_among
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.metrics.definitions import resolve_metrics
@@ -154,7 +155,10 @@ def audit_model_by_metrics(
             raise missing_column(column, rows.columns, "the data")
     settings = settings_of(parameters, rule=rule)
     expression = settings.rows
-    satisfying = np.arange(len(rows)) if expression is None else positions_with(expression, rows)
+    satisfying = np.arange(len(rows))
+    if expression is not None:
+        satisfying = positions_with(expression, rows)
+        check_sensitive_differ(rows.iloc[satisfying], list(sensitive), expression)
     # The model is asked about no others.
     chosen = satisfying
     if limit is not None:
@@ -479,7 +483,10 @@ def _predictions(model: Model, table: Table, counter: Counter, *, scores: bool) 
 def _note_on_unknown(model: Model) -> str | None:
     """Return the note on labels that a model gave and the data do not have; None without any."""
     unknown = model.unknown if isinstance(model, CheckedFunction) else ()
-    return note_on_unknown_predictions(unknown, ())
+    if not unknown:
+        return None
+    listed = ", ".join(unknown[:8])
+    return f"predictions that are no true label, each a class of its own: {listed}"
 
 
 def _as_classes(labels: pd.Series[Any] | None, favourable: str) -> pd.Series[Any]:

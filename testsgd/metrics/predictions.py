@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from testsgd.auditing import values_of
 from testsgd.data import booleans_as_numbers, category_text, classes_of, joined_name
 from testsgd.data.inference import (
+    check_known_classes,
     favourable_classes,
     guess_among,
     note_on_favourable,
-    note_on_unknown_predictions,
 )
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
@@ -55,7 +55,6 @@ class Predictions:
     favourable: str = ""  # The class whose rate is compared; empty for numbers.
     favourable_labels: tuple[str, ...] = ()  # The classes that count as favourable.
     guess: str | None = None  # The note that says that this class is only a guess, if it is.
-    unknown: str | None = None  # The note on classes that are no true label, if there are any.
     threshold: float | None = None  # Above which a score or number counts as favourable.
 
     def __len__(self) -> int:
@@ -345,13 +344,12 @@ def _of_classes(
     codes, values = pd.factorize(predicted)
     different = pd.Series(values)
     known = different
-    unknown = None
     if true is not None:
         others = pd.Series(true.dropna().unique())
         of_predictions = set(map(category_text, different))
         of_labels = set(map(category_text, others))
         _check_written_alike(of_predictions, of_labels)
-        unknown = note_on_unknown_predictions(of_predictions, of_labels)
+        check_known_classes(different, true)
         alike = different.dtype == others.dtype
         parts = [different, others]
         known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
@@ -371,7 +369,6 @@ def _of_classes(
         favourable=joined_name(chosen),
         favourable_labels=chosen,
         guess=_guess(classes, chosen) if favourable is None else None,
-        unknown=unknown,
         threshold=None,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,6 +27,8 @@ from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
 
 # Of groups that other rows were searched for, fewest rows on each side.
 _FEWEST_GIVEN = 2
+# As many groups are listed in an error.
+_MOST_LISTED = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -441,10 +444,15 @@ def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
         if described == text or set(described.split(" and ")) == wanted:
             return group
     single = [item for item in texts.tolist() if " and " not in item]
+    # First those that are about the same features, so that the limits of a number are seen.
+    words = set(re.findall(r"\w+", text))
+    alike = [item for item in single if words.intersection(re.findall(r"[^\W\d]\w*", item))]
+    listed = ", ".join((alike or single)[:_MOST_LISTED])
     raise ParameterError(
         f"no group of enough rows is {text!r}",
         where="reference",
-        remedy=f"write rest, overall, best, or a group such as {', '.join(single[:6])}",
+        remedy=f"write rest, overall, best, or a group of {listed}; edges in features, "
+        "or in a description, set the limits of numbers",
         reference=text,
     )
 

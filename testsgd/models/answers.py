@@ -20,17 +20,20 @@ from testsgd.progress import tell_answered
 ZERO_ONE = (("0", "1"), ("False", "True"))
 
 
-def zero_one_labels(label: Label) -> dict[str, str]:
-    """Return the labels that 0 and 1, and False and True, stand for, if that is not ambiguous.
+def code_labels(label: Label) -> dict[str, str]:
+    """Return the labels that codes such as 0 and 1, False and True, stand for, if that is clear.
 
-    As the description maps the file's labels; or 0 to the first of two labels and 1 to the second,
-    if that is the favourable one. Empty if 1 is the favourable label by custom and the other one by
-    its order, or if one of the four is a label itself.
+    As the description maps the file's labels, which may be more than two; or 0 to the first of two
+    labels and 1 to the second, if that is the favourable one. Empty if 1 is the favourable label by
+    custom and the other one by its order, or if one of the codes is a label itself.
     """
     values = label.values or []
     renames = label.map or {}
     written = {text for pair in ZERO_ONE for text in pair}
-    if written & {*values, label.favourable}:
+    labels = {*values, label.favourable}
+    if set(renames) - written and not labels & set(renames):
+        return renames
+    if written & labels:
         return {}
     meaning: list[str] = []
     for pair in ZERO_ONE:
@@ -155,7 +158,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         self._threshold = threshold
         self._output = output
         self._seen: set[str] = set()
-        self._meanings = zero_one_labels(label)
+        self._meanings = code_labels(label)
         # Labels that are favourable together have one name.
         self._joined = dict.fromkeys(label.together, label.favourable)
         self.batch_size: int | None = None  # The most that it is asked about in one call.
@@ -174,11 +177,14 @@ class CheckedFunction(ABC, Generic[Asked]):
 
     @property
     def read_as(self) -> dict[str, str]:
-        """What the answers 0 and 1 were read as, if the model gave them in place of labels."""
-        if not self._seen or not self._seen <= set(self._meanings):
+        """What codes such as 0 and 1 were read as, if the model gave them in place of labels."""
+        meanings = self._meanings
+        if not self._seen or not self._seen <= set(meanings):
             return {}
-        seen = [pair for pair in ZERO_ONE if self._seen & set(pair)]
-        return {text: self._meanings[text] for pair in seen for text in pair}
+        if set(meanings) <= {text for pair in ZERO_ONE for text in pair}:
+            seen = [pair for pair in ZERO_ONE if self._seen & set(pair)]
+            return {text: meanings[text] for pair in seen for text in pair}
+        return dict(meanings)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -375,18 +381,14 @@ class CheckedFunction(ABC, Generic[Asked]):
         favourable = self._label.favourable
         favourable_seen = favourable in seen
         unknown = [text for text in seen if declared is not None and text not in declared]
-        # Several labels are the favourable one and the rest, however many the data have of them.
-        # One of two that is unknown may be a slip of the pen, unless the user named the other.
-        numbers = any(set(unknown) & set(pair) for pair in ZERO_ONE)
-        several = len(seen) > 2 and not numbers and not any(map(_is_fraction, unknown))
-        if unknown and not (favourable_seen and (several or self._favourable_given)):
-            remedy = "name the label with --favorable"
-            if numbers:
-                remedy = "put the favourable one last in label.values"
+        # An unknown label may be a slip of the pen. It is none where the model lists it among its
+        # classes, which may be rare ones, or where the user named the favourable label.
+        if unknown and not (favourable_seen and (self._favourable_given or self._lists(unknown))):
             raise self._error(
                 f"the model returned {unknown[0]!r}, which is not among the labels "
                 f"{', '.join(declared or [])}",
-                f"return those labels, or scores in [0, 1] as floats, or {remedy}",
+                "return those labels, or scores in [0, 1] as floats, or "
+                + _remedy(unknown, declared),
             )
         strange = declared is None and len(seen) > 1 and not favourable_seen
         if strange and not self._favourable_given:
@@ -398,10 +400,24 @@ class CheckedFunction(ABC, Generic[Asked]):
                 "correct label.favourable, or name the label with --favorable",
             )
 
+    def _lists(self, labels: list[str]) -> bool:
+        """Return whether an estimator's ``classes_`` hold all these labels."""
+        estimator = getattr(self._function, "__self__", self._function)
+        classes = getattr(estimator, "classes_", ())
+        return set(labels) <= set(self._distinct(np.asarray(classes, dtype=object).ravel())[1])
+
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self.name!r}", remedy=remedy, model=self.name)
 
 
-def _is_fraction(text: str) -> bool:
-    """Return whether a text is a number such as a score, and no code of a label."""
-    return is_number(text) and not float(text).is_integer()
+def _remedy(unknown: list[str], declared: list[str] | None) -> str:
+    """Return what to do about a model's labels that a description does not list."""
+    codes = [text for text in unknown if is_number(text) and float(text).is_integer()]
+    if not codes and not any(set(unknown) & set(pair) for pair in ZERO_ONE):
+        return (
+            "name a description's favourable label with --favorable, or give a model whose "
+            "classes_ list them"
+        )
+    if declared is not None and len(declared) == 2:
+        return "put the favourable one last in label.values"
+    return "say in the description's label.map which label each number stands for"

@@ -84,7 +84,8 @@ def model_failure(
         if unit == "text":
             call = f"call it on a few texts to see the traceback (it must accept {takes})"
         remedy = f"see {Path(place[0]).name}, line {place[1]}, or {call}" if place else call
-        if isinstance(error, KeyError) and columns:
+        modules = [module for module, _, _ in _calls(error)]
+        if isinstance(error, KeyError) and columns and modules[-1].startswith("pandas"):
             # It may be of a column that the model took out of the frame in another way.
             remedy += f"; it is given the columns {listed_columns(columns)}"
     return ModelError(what, where=where, remedy=remedy, **details)
