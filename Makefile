@@ -115,12 +115,15 @@ fuzz: export TESTSGD_FUZZ_CASES = $(CASES)
 fuzz: $(VENV)/developing ## Read 10,000 damaged files of each kind
 	$(BIN)/python -m pytest -n auto $(PYTEST) tests/fuzz
 
+$(VENV)-lowest/installed: $(VENV)/developing
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+	@touch $@
+
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
 CORE := not slow and not wheel and not browser and not real_data $(addprefix and not ,\
 	tensorflow parquet skops fairlearn divexplorer sliceline aif360 onnx serve)
-lowest: $(VENV)/developing ## Test the core with the lowest versions that are declared
-	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
-	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+lowest: $(VENV)-lowest/installed ## Test the core with the lowest versions that are declared
 	$(VENV)-lowest/bin/python -m pytest -n auto $(PYTEST) -m "$(CORE)" tests/public_interface tests/cli tests/data tests/io
 
 # Programs that tests start elsewhere need the configuration by its path.

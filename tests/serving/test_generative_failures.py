@@ -172,6 +172,19 @@ def test_a_classifier_that_fails_changes_nothing(stream: bool) -> None:
         assert b"classifier" in body
 
 
+def test_it_is_ready_while_its_state_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with standing_before(FakeModel()) as (enforcer, address):
+        assert asked(address, None, path="/readyz", method="GET")[0] == 200
+
+        def fail() -> None:
+            raise StateError("the state cannot be read")
+
+        monkeypatch.setattr(enforcer, "status", fail)
+        status, _, body = asked(address, None, path="/readyz", method="GET")
+        assert (status, error_of(body)["code"]) == (503, "state_unavailable")
+        assert asked(address, None, path="/healthz", method="GET")[0] == 200
+
+
 def test_a_state_that_cannot_be_written_is_503(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise StateError("the disc is full")

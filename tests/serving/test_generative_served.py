@@ -18,6 +18,9 @@ pytest.importorskip("httpx")
 pytest.importorskip("uvicorn")
 from fake_model import FakeModel, running, standing_before
 
+from testsgd.generative import Enforcer
+from testsgd.serving.generative_server import generative_app
+
 pytestmark = pytest.mark.serve
 
 CHROMIUM = shutil.which("chromium")
@@ -160,3 +163,16 @@ def test_the_page_shows_outputs_in_a_browser(tmp_path: Path) -> None:
     assert "CONSOLE" not in finished.stderr
     assert finished.stdout.count('class="cell"') == 3
     assert finished.stdout.count('class="cell asked"') == 1
+
+
+def test_every_address_is_described() -> None:
+    enforcer = Enforcer({"groupings": {"sex": {"values": ["f", "m"]}}})
+    app = generative_app(enforcer, upstream="http://127.0.0.1:1/v1")
+    with standing_before(FakeModel()) as (_, address):
+        connection = http.client.HTTPConnection(address.rpartition("/")[2], timeout=60)
+        connection.request("GET", "/openapi.json")
+        described = json.loads(connection.getresponse().read())["paths"]
+        connection.close()
+    assert {route.path for route in app.routes} == set(described)
+    for route in app.routes:
+        assert {method.lower() for method in route.methods} - {"head"} == set(described[route.path])

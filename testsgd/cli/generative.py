@@ -491,8 +491,8 @@ def serve(
 
     Clients use this address in place of the model's: POST /v1/chat/completions, /v1/completions
     and /v1/images/generations. A browser shows at / where every sequence stands; GET /state,
-    /metrics and /healthz are for programs. There is no check of who asks: put it behind something
-    that does if others can reach the address.
+    /metrics, /healthz, /readyz and /openapi.json are for programs. There is no check of who asks:
+    put it behind something that does if others can reach the address.
 
     Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """

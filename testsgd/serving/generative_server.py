@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from testsgd.errors import MissingExtraError, TestSGDError
 from testsgd.generative import Enforcer
 from testsgd.generative.specification import Endpoint
+from testsgd.serving.generative_description import generative_document
 from testsgd.serving.generative_exchange import (
     ClientGoneError,
     Exchange,
@@ -84,7 +85,7 @@ def generative_app(
 
     It takes requests as an OpenAI-compatible server does, lets the enforcer edit them, asks the
     model, and returns its answers. Besides these it has ``/state``, ``/metrics``, ``/healthz``,
-    ``/events`` and a live page at ``/``.
+    ``/readyz``, ``/events``, a live page at ``/``, and its OpenAPI document at ``/openapi.json``.
 
     Parameters
     ----------
@@ -157,6 +158,8 @@ def generative_app(
             *enforced,
             Route("/v1/models", server.models, methods=["GET"]),
             Route("/healthz", server.healthy, methods=["GET"]),
+            Route("/readyz", server.ready, methods=["GET"]),
+            Route("/openapi.json", server.description, methods=["GET"]),
             Route("/metrics", server.metrics, methods=["GET"]),
             Route("/state", server.state, methods=["GET"]),
             Route("/events", server.events, methods=["GET"]),
@@ -290,6 +293,18 @@ class _Server:
     async def healthy(self, _: Request) -> Response:
         """Return an answer that shows that the server runs."""
         return reply({"status": "ok"})
+
+    async def ready(self, _: Request) -> Response:
+        """Return whether the state can be read, without which no request is answered."""
+        try:
+            await self.in_thread(state_document, self.enforcer)
+        except TestSGDError as error:
+            return reply({**api_error(error).content(), "status": "not ready"}, 503)
+        return reply({"status": "ready"})
+
+    async def description(self, _: Request) -> Response:
+        """Return the OpenAPI document."""
+        return reply(generative_document())
 
     async def metrics(self, _: Request) -> Response:
         """Return the numbers for Prometheus."""

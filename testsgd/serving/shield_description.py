@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from testsgd._version import __version__
-from testsgd.serving.guard import OPEN_PATHS
+from testsgd.serving.openapi import document, operation
 
 _DECISION = {
     "type": "object",
@@ -59,10 +58,10 @@ _POSTS: dict[str, tuple[str, dict[str, Any]]] = {
     "batch": ("Answer events in their order; a refused one does not end the batch.", _BATCH),
 }
 _GETS = {
-    "/healthz": "Answer as long as the server runs.",
-    "/readyz": "Say whether decisions can be asked for; 503 if not.",
-    "/metrics": "Give counts in the text format of Prometheus.",
-    "/openapi.json": "Give this description.",
+    "/healthz": ("Answer as long as the server runs.", "application/json"),
+    "/readyz": ("Say whether decisions can be asked for; 503 if not.", "application/json"),
+    "/metrics": ("Give counts in the text format of Prometheus.", "text/plain"),
+    "/openapi.json": ("Give this description.", "application/json"),
 }
 
 
@@ -86,36 +85,9 @@ def openapi_document(prefixes: Sequence[str]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for prefix in prefixes:
         for name, (summary, schema) in _POSTS.items():
-            paths[f"{prefix}/{name}"] = {"post": _operation(summary, schema)}
-        paths[f"{prefix}/state"] = {"get": _operation("Give the state of the shield.")}
-    for path, summary in _GETS.items():
-        paths[path] = {"get": _operation(summary)}
-    for path in OPEN_PATHS:
-        paths[path]["get"]["security"] = []
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Fairness shields", "version": __version__},
-        "paths": paths,
-        # The token is needed if the server was started with one.
-        "security": [{}, {"token": []}],
-        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
-    }
-
-
-def _operation(summary: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return an operation; with a schema it takes a body, and may refuse it."""
-    operation: dict[str, Any] = {
-        "summary": summary,
-        "responses": {"200": {"description": "the answer"}},
-    }
-    if schema is not None:
-        operation["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schema}},
-        }
-        for status, description in _REFUSED.items():
-            operation["responses"][status] = {
-                "description": description,
-                "content": {"application/json": {"schema": _REFUSAL}},
-            }
-    return operation
+            described = operation(summary, body=schema, refusals=_REFUSED, refusal=_REFUSAL)
+            paths[f"{prefix}/{name}"] = {"post": described}
+        paths[f"{prefix}/state"] = {"get": operation("Give the state of the shield.")}
+    for path, (summary, media_type) in _GETS.items():
+        paths[path] = {"get": operation(summary, media_type=media_type)}
+    return document("Fairness shields", paths, takes_token=True)
