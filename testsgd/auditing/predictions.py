@@ -181,12 +181,13 @@ def audit_decisions(
 def _known_classes(
     predictions: pd.Series[Any], truth: pd.Series[Any] | None, favourable: Any
 ) -> pd.Series[Any]:
-    """Return the predictions, with the true labels if several classes may be favourable.
+    """Return the predictions, with the true labels if these may have classes of importance.
 
-    One of several favourable classes may be a true label that was never predicted.
+    One of several favourable classes may be a true label that was never predicted, and so may be
+    one of two classes.
     """
     several = isinstance(favourable, (list, tuple, set, frozenset)) or "," in str(favourable)
-    if truth is None or not several:
+    if truth is None or not (several or predictions.nunique() < 2):
         return predictions
     parts = [predictions, truth]
     if predictions.dtype != truth.dtype:

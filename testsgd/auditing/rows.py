@@ -42,7 +42,7 @@ from testsgd.auditing.pooled import sample_pooled
 from testsgd.auditing.slices import SliceSearch, search_slices
 from testsgd.auditing.stability import affordable, group_stability
 from testsgd.data import Table
-from testsgd.models import PROBE_ROWS, Repetition, ask_again
+from testsgd.models import PROBE_ROWS, Repetition, ask_again, check_reading
 from testsgd.rules import (
     FrequentRuleSets,
     SmallGroup,
@@ -453,10 +453,12 @@ def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
     model = audit.model.model
     if not audit.has_neighbours:
         existing = model.decisions(table.frame.iloc[:PROBE_ROWS])
+        check_reading(model, existing, table)
         return _fingerprint(existing), Repetition(), 0
     rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
     with audit.counter("trying the model", rows).asking(rows):
         decisions = model.decisions(table.frame.iloc[:rows])
+    check_reading(model, decisions, table)
     left = audit.allowed - rows
     # An exact audit was found to fit with this; else something is left for the samples.
     most = left // 2

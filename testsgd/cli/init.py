@@ -21,6 +21,7 @@ def init(
         str | None,
         typer.Option(help="The column of the labels. (default: the last one with two values)"),
     ] = None,
+    favorable: options.FavourableOption = None,
 ) -> int:
     """Print a description of a file of rows as TOML: what was guessed, with a comment a line.
 
@@ -31,6 +32,8 @@ def init(
     """
     from testsgd.data import describe_file
 
-    text = describe_file(file, sensitive=options.listed(sensitive), label=label)
+    text = describe_file(
+        file, sensitive=options.listed(sensitive), label=label, favourable=favorable
+    )
     console.print_line(text.removesuffix("\n"))
     return console.DONE

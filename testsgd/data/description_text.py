@@ -21,6 +21,7 @@ from testsgd.data.inference import (
     with_numbers,
 )
 from testsgd.data.schema import Feature
+from testsgd.data.schema_parts import is_number
 from testsgd.errors import ParameterError, printable
 from testsgd.io import toml_text
 
@@ -32,7 +33,13 @@ _SENSITIVE = re.compile(
 )
 
 
-def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | None = None) -> str:
+def describe_file(
+    path: Path,
+    *,
+    sensitive: Collection[str] = (),
+    label: str | None = None,
+    favourable: Any = None,
+) -> str:
     r"""Return a description of a file of rows as TOML, to be corrected by hand.
 
     Parameters
@@ -43,6 +50,9 @@ def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | N
         The sensitive features; if none is named, those that are so by their names.
     label : str, optional
         The column with the labels; if not given, the last one with two values.
+    favourable : object, or list of these, optional
+        The label whose rate is compared, or several together; if not given, the one that is
+        favourable by its name, or that of the last row.
 
     Returns
     -------
@@ -85,7 +95,9 @@ def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | N
             remedy=f"the columns are {', '.join(frame.columns[:20])}",
         )
     known = frame[classes].dropna()
-    favourable = _favourable(known)
+    named = favourable is not None
+    if not named:
+        favourable = _favourable(known)
     guessed = infer_specification(
         frame,
         sensitive=chosen,
@@ -100,7 +112,9 @@ def describe_file(path: Path, *, sensitive: Collection[str] = (), label: str | N
         path,
         how_sensitive="named" if sensitive else "by its name",
         how_label="named" if label else "the last column with two values; correct it if it is not",
-        how_favourable=_how_favourable(favourable, guessed.specification.label.values or ()),
+        how_favourable="named"
+        if named
+        else _how_favourable(favourable, guessed.specification.label.values or ()),
     )
 
 
@@ -177,8 +191,9 @@ def _text(
         "[label]",
         f"column = {_value(label.column)} # {how_label}",
         f"values = {_value(label.values)}",
-        f"favourable = {_value(label.favourable)} # the label whose rate is compared; "
-        f"{how_favourable}",
+        *_codes(label.values or []),
+        f"favourable = {_value(list(label.together) or label.favourable)} # the label whose rate "
+        f"is compared; {how_favourable}",
         f"outcome = {_value(label.outcome)} # what that label is for a person: benefit, harm or "
         "neither; not guessed, correct it",
     ]
@@ -191,6 +206,14 @@ def _text(
         else:
             lines += _feature_lines(column, feature, how_sensitive=how_sensitive)
     return "\n".join(lines) + "\n"
+
+
+def _codes(labels: Sequence[str]) -> list[str]:
+    """Return the line, as a comment, that says which label each number of a model stands for."""
+    if any(is_number(label) for label in labels):
+        return []
+    pairs = ", ".join(f"{code} = {_value(label)}" for code, label in enumerate(labels))
+    return [f"# map = {{ {pairs} }} # if the model answers with numbers: which stands for what"]
 
 
 def _feature_lines(column: InferredColumn, feature: Feature, *, how_sensitive: str) -> list[str]:

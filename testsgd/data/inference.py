@@ -591,6 +591,10 @@ def sensitive_by_name(columns: Sequence[str]) -> list[str]:
     return (named or list(columns))[:3]
 
 
+# The way out for numbers that are no classes.
+_BY_METRICS = "compare numbers by metrics (--metrics mean, testsgd.audit_model_by_metrics)"
+
+
 def classes_of(labels: pd.Series[Any]) -> list[str]:
     """Return the classes that labels or predictions have, in order.
 
@@ -620,8 +624,7 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
         raise ParameterError(
             "the labels are decimal numbers, not classes",
             where=where,
-            remedy="give classes, such as score > 0.5, or compare numbers by metrics "
-            "(--metrics mean, testsgd.audit_model_by_metrics)",
+            remedy=f"give classes, such as score > 0.5, or {_BY_METRICS}",
         )
     classes = ordered_values(present)
     if len(classes) < 2:
@@ -634,7 +637,7 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
         raise ParameterError(
             f"there are {len(classes):,} different labels",
             where=where,
-            remedy="give classes, not numbers or identifiers",
+            remedy=f"give classes, not numbers or identifiers, or {_BY_METRICS}",
         )
     return classes
 

@@ -23,9 +23,10 @@ from testsgd.auditing import (
 )
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
+from testsgd.metrics.definitions import asks_for_numbers
 from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.predictions import are_numbers, read_predictions
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.parameters import show_parameters
@@ -136,7 +137,7 @@ def audit_predictions(
         or rule is not None
         or not chosen.keys().isdisjoint(ONLY_FOR_METRICS)
     )
-    if by_metrics or _are_numbers(y_pred):
+    if by_metrics or _are_numbers(y_pred, y_true, favourable):
         if "metric" in chosen:
             raise ParameterError(
                 "both a metric and what is for several metrics are given",
@@ -198,13 +199,18 @@ def check_no_outcome(outcome: str | None) -> None:
         )
 
 
-def _are_numbers(predictions: pd.Series[Any]) -> bool:
+def _are_numbers(predictions: pd.Series[Any], labels: Any, favourable: Any) -> bool:
     """Return whether predictions are scores or numbers, not classes."""
-    is_float = pd.api.types.is_float_dtype(predictions.dtype)
-    return is_float and bool((predictions.dropna() % 1 != 0).any())
+    if not pd.api.types.is_numeric_dtype(predictions.dtype):
+        return False
+    if pd.api.types.is_float_dtype(predictions.dtype) and (predictions.dropna() % 1 != 0).any():
+        return True
+    # Who names a favourable one has classes.
+    if favourable is not None:
+        return False
+    return are_numbers(predictions) or (labels is not None and are_numbers(column_of(labels, "")))
 
 
-@show_parameters(MetricParameters)
 def audit_metrics(
     y_pred: Any,
     y_true: Any = None,
@@ -290,6 +296,7 @@ def audit_metrics(
         sample_weight=sample_weight,
         favourable=favourable,
         threshold=threshold,
+        as_numbers=asks_for_numbers(metrics),
     )
     note = None
     if settings.rows is not None:

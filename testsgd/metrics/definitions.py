@@ -51,6 +51,8 @@ class Metric:
     needs_labels: bool
     better: Better
     masses: Masses
+    # Whether it compares the classes themselves, which may be more than two.
+    of_classes: bool = False
 
     @property
     def is_share(self) -> bool:
@@ -86,7 +88,9 @@ def _mean_absolute_error(values: Any, truth: Any) -> tuple[Any, Any]:
     return (np.abs(excess) if isinstance(excess, np.ndarray) else excess.abs()), 1.0
 
 
-def _of_decisions(fairness: FairnessProperty, *, name: str, better: Better) -> Metric:
+def _of_decisions(
+    fairness: FairnessProperty, *, name: str, better: Better, of_classes: bool = False
+) -> Metric:
     return Metric(
         name=name,
         title=name.replace("_", " ").capitalize(),
@@ -95,6 +99,7 @@ def _of_decisions(fairness: FairnessProperty, *, name: str, better: Better) -> M
         needs_labels=fairness.labelled,
         better=better,
         masses=_property_masses(fairness),
+        of_classes=of_classes,
     )
 
 
@@ -110,7 +115,7 @@ _KNOWN = (
         NAMED_PROPERTIES["predictive_equality"], name="false_positive_rate", better="lower"
     ),
     _of_decisions(_PRECISION, name="precision", better="higher"),
-    _of_decisions(_ACCURACY, name="accuracy", better="higher"),
+    _of_decisions(_ACCURACY, name="accuracy", better="higher", of_classes=True),
     Metric(
         name="mean_score",
         title="Mean score",
@@ -234,6 +239,17 @@ def resolve_metrics(wanted: Iterable[str | Masses] | str | Masses) -> tuple[Metr
             "no metric is named", where="metrics", remedy=f"name some of {_known_names()}"
         )
     return tuple(metrics.values())
+
+
+def asks_for_numbers(wanted: Iterable[str | Masses] | str | Masses | None) -> bool:
+    """Return whether one of the metrics that a user names is of numbers.
+
+    Examples
+    --------
+    >>> asks_for_numbers("mean_error"), asks_for_numbers("accuracy"), asks_for_numbers(None)
+    (True, False, False)
+    """
+    return wanted is not None and any(item.kind == "numbers" for item in resolve_metrics(wanted))
 
 
 def _resolved(item: str | Masses) -> tuple[Metric, ...]:

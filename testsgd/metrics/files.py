@@ -21,7 +21,8 @@ from testsgd.data import read_frame, with_numbers
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
-from testsgd.metrics.models import are_numbers, audit_model_by_metrics
+from testsgd.metrics.models import audit_model_by_metrics
+from testsgd.metrics.predictions import are_numbers
 from testsgd.metrics.result import MetricsResult
 from testsgd.progress import Progress, shown_progress
 

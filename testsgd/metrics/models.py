@@ -25,6 +25,7 @@ from testsgd.auditing import (
     with_sensitive,
 )
 from testsgd.data import (
+    Label,
     Table,
     TextSpecification,
     check_count,
@@ -36,19 +37,20 @@ from testsgd.data.cells import missing_column
 from testsgd.data.inference import guess_among
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
-from testsgd.metrics.definitions import resolve_metrics
+from testsgd.metrics.definitions import asks_for_numbers, resolve_metrics
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.predictions import are_numbers, read_predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.models import (
+    PROBE_ROWS,
     CheckedFunction,
     Model,
     adapted,
     as_numbers,
+    check_reading,
     is_of_numbers,
     open_model,
 )
@@ -193,6 +195,7 @@ def audit_model_by_metrics(
             sample_weight=weights,
             favourable=answers.favourable,
             threshold=threshold,
+            as_numbers=asks_for_numbers(metrics),
         )
         table = table_of(rows[list(sensitive)], other_features=rows, features=features, name=name)
         notes = [item for item in (read.guess, *answers.notes) if item is not None]
@@ -301,14 +304,21 @@ def audit_described_by_metrics(
     label = specification.label
     with shown_progress(progress) as reporter:
         counter = Counter(named("asking about rows", reporter), len(table))
-        predictions = _predictions(loaded.model, table, counter, scores=_asks_for_scores(metrics))
+        with_classes = _compares_classes(metrics, label)
+        predictions = _predictions(
+            loaded.model,
+            table,
+            counter,
+            scores=_asks_for_scores(metrics),
+            classes=with_classes,
+        )
         if (unknown := _note_on_unknown(loaded.model)) is not None:
             table = replace(table, notes=(*table.notes, unknown))
         result = audited(
             table,
             read_predictions(
                 predictions,
-                None if table.labels is None else _as_classes(table.labels, label.favourable),
+                None if table.labels is None else _true_classes(table, loaded.model, with_classes),
                 rows=len(table),
                 favourable=label.favourable,
                 threshold=threshold if pd.api.types.is_float_dtype(predictions.dtype) else None,
@@ -385,12 +395,15 @@ def _ask(
     label = table.specification.label
     # A threshold is of scores, too.
     with_scores = threshold is not None or _asks_for_scores(metrics)
-    predictions = _predictions(loaded.model, table, counter, scores=with_scores)
+    with_classes = _compares_classes(metrics, label)
+    predictions = _predictions(
+        loaded.model, table, counter, scores=with_scores, classes=with_classes
+    )
     if threshold is not None and not pd.api.types.is_float_dtype(predictions.dtype):
         raise no_scores(threshold)
     return _Answers(
         predictions=predictions,
-        labels=None if labels is None else _as_classes(table.labels, label.favourable),
+        labels=None if labels is None else _true_classes(table, loaded.model, with_classes),
         favourable=label.favourable,
         together=label.together,
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
@@ -436,24 +449,7 @@ def _is_taken_as_it_is(model: Any, labels: pd.Series[Any] | None) -> bool:
 
 def _is_about_numbers(metrics: Wanted | None, labels: pd.Series[Any] | None) -> bool:
     """Return whether a metric is of numbers, or the true labels are numbers."""
-    if metrics is not None and any(item.kind == "numbers" for item in resolve_metrics(metrics)):
-        return True
-    return labels is not None and are_numbers(labels)
-
-
-def are_numbers(labels: pd.Series[Any]) -> bool:
-    """Return whether true labels are numbers, as of a regression, and not classes.
-
-    Examples
-    --------
-    >>> are_numbers(pd.Series([1.5, 2.0])), are_numbers(pd.Series([0, 1]))
-    (True, False)
-    """
-    numeric = pd.api.types.is_numeric_dtype(labels.dtype)
-    if not numeric or pd.api.types.is_bool_dtype(labels.dtype):
-        return False
-    different = labels.dropna().unique()
-    return bool((different % 1 != 0).any()) or kind_of_whole_numbers(len(different)) == "numbers"
+    return asks_for_numbers(metrics) or (labels is not None and are_numbers(labels))
 
 
 def _asks_for_scores(metrics: Wanted | None) -> bool:
@@ -461,23 +457,48 @@ def _asks_for_scores(metrics: Wanted | None) -> bool:
     return metrics is not None and any(item.kind == "scores" for item in resolve_metrics(metrics))
 
 
-def _predictions(model: Model, table: Table, counter: Counter, *, scores: bool) -> pd.Series[Any]:
-    """Return a model's decisions as classes, or its scores if they are asked for and known."""
+def _compares_classes(metrics: Wanted | None, label: Label) -> bool:
+    """Return whether a metric compares the classes themselves, and these are more than two."""
+    if metrics is None or len(label.values or ()) <= 2:
+        return False
+    return any(item.of_classes for item in resolve_metrics(metrics))
+
+
+def _predictions(
+    model: Model, table: Table, counter: Counter, *, scores: bool, classes: bool
+) -> pd.Series[Any]:
+    """Return a model's decisions, as the favourable class and all others.
+
+    They are its scores or its classes instead, if these are asked for and known.
+    """
     favourable = table.specification.label.favourable
-    scored = model if scores and isinstance(model, CheckedFunction) else None
-    if scored is not None:
+    if isinstance(model, CheckedFunction) and (scores or classes):
         # Whether it returns scores itself is known from a decision on.
-        scored.decisions(table.frame.iloc[:1])
+        tried = table.frame.iloc[: PROBE_ROWS if scores and table.labels is not None else 1]
+        check_reading(model, model.decisions(tried), table)
     parts = []
     for start in range(0, len(table), BATCH_ROWS):
         part = table.frame.iloc[start : start + BATCH_ROWS]
         with counter.asking(len(part)):
-            of_part = None if scored is None else scored.scores(part)
-            parts.append(model.decisions(part) if of_part is None else of_part)
+            parts.append(_of_part(model, part, scores=scores, classes=classes))
     answers = pd.Series(np.concatenate(parts))
+    if not pd.api.types.is_float_dtype(answers.dtype):
+        is_bool = pd.api.types.is_bool_dtype(answers.dtype)
+        check_reading(model, (answers if is_bool else answers == favourable).to_numpy(), table)
     if pd.api.types.is_bool_dtype(answers.dtype):
         return answers.map({True: favourable, False: f"not {favourable}"})
     return answers
+
+
+def _of_part(model: Model, part: pd.DataFrame, *, scores: bool, classes: bool) -> NDArray[Any]:
+    """Return a model's scores, classes or decisions of some rows, as they are asked for."""
+    answers: NDArray[Any] | None = None
+    if isinstance(model, CheckedFunction):
+        if scores:
+            answers = model.scores(part)
+        elif classes:
+            answers = model.labels(part)
+    return model.decisions(part) if answers is None else answers
 
 
 def _note_on_unknown(model: Model) -> str | None:
@@ -489,8 +510,17 @@ def _note_on_unknown(model: Model) -> str | None:
     return f"predictions that are no true label, each a class of its own: {listed}"
 
 
-def _as_classes(labels: pd.Series[Any] | None, favourable: str) -> pd.Series[Any]:
-    """Return true labels as the favourable class and all others; missing ones stay so."""
+def _true_classes(table: Table, model: Model, several: bool) -> pd.Series[Any]:
+    """Return the true labels as the favourable class and all others; missing ones stay so.
+
+    If the `several` classes themselves are compared, they are these, with those that a model has
+    and the data have not.
+    """
+    labels = table.labels
     assert labels is not None
+    if several and isinstance(model, CheckedFunction) and model.output == "labels":
+        known = dict.fromkeys([*labels.dropna().unique(), *model.unknown])
+        return pd.Series(pd.Categorical(labels, categories=list(known)), index=labels.index)
+    favourable = table.specification.label.favourable
     classes = (labels == favourable).map({True: favourable, False: f"not {favourable}"})
     return classes.where(labels.notna())

@@ -45,6 +45,8 @@ class Predictions:
     truth: Floats | None  # True labels as numbers: 1 and 0 of classes.
     labelled: NDArray[np.bool_] | None  # Where the true label is known; None without labels.
     weights: Floats | None
+    # Whether each prediction is the true label, of more than two classes; None of two.
+    right: NDArray[np.bool_] | None = None
     # Where a row stands for many: for how many, and the sum of the squares of their weights, of
     # which `weights` is then the sum.
     rows: NDArray[np.int64] | None = None
@@ -77,7 +79,8 @@ class Predictions:
     def by_kind(self) -> tuple[Predictions, NDArray[np.int8]]:
         """Return one row for each kind of decision with its true label, and each row's kind.
 
-        The kinds are against and for, with a true label against, for, or unknown. What a metric of
+        The kinds are against and for, with a true label against, for, or unknown; of more than two
+        classes also against and for with another such label than the true one. What a metric of
         decisions says of a row, it says of its kind.
         """
         assert self.decisions is not None
@@ -87,8 +90,13 @@ class Predictions:
             # Without a true label 4, else 2 if that is the favourable one.
             kind += 2 * self.labels.astype(np.int8)
             kind[~self.labelled] += 4
+            if self.right is not None:
+                another = self.labelled & ~self.right & (self.labels == self.decisions)
+                kind[another] = 6 + self.decisions[another]
         prototypes = predictions_of_kinds(
-            np.arange(6), decided=True, labelled=self.labels is not None
+            np.arange(6 if self.right is None else 8),
+            decided=True,
+            labelled=self.labels is not None,
         )
         return prototypes, kind
 
@@ -112,7 +120,9 @@ class Predictions:
             labelled=self.labelled is not None,
             decided=self.decisions is not None,
         )
-        if metric.kind == "decisions":
+        if metric.of_classes and self.right is not None:
+            numerator, denominator = self.right.astype(np.float64), np.ones(len(self.right))
+        elif metric.kind == "decisions":
             numerator, denominator = metric.masses(self.decisions, self.labels)
         else:
             numerator, denominator = metric.masses(self.numbers, self.truth)
@@ -137,16 +147,21 @@ def predictions_of_kinds(
     ([True, False, False], [False, True, False], [True, True, False])
     """
     state = kinds // 2
+    decisions = kinds % 2 == 1
+    another = state == 3
+    labels = np.where(another, decisions, state == 1)
+    labelled_rows = state != 2
     return Predictions(
         kind="decisions",
         given=kinds,
         given_truth=None,
-        decisions=kinds % 2 == 1 if decided else None,
+        decisions=decisions if decided else None,
         numbers=None,
-        labels=state == 1 if labelled else None,
+        labels=labels if labelled else None,
         truth=None,
-        labelled=state < 2 if labelled else None,
+        labelled=labelled_rows if labelled else None,
         weights=None,
+        right=labelled_rows & (labels == decisions) & ~another if another.any() else None,
     )
 
 
@@ -234,11 +249,12 @@ def read_predictions(
     sample_weight: Any = None,
     favourable: Any = None,
     threshold: float | None = None,
+    as_numbers: bool = False,
 ) -> Predictions:
     """Return predictions of rows, read as classes, scores or numbers, with labels and weights.
 
-    Numbers between 0 and 1 that are not all whole are scores; other numbers that are not whole, or
-    whole ones of more than 20 values, are numbers; all else are classes.
+    Numbers between 0 and 1 that are not all whole are scores. Other numbers are numbers if they, or
+    the true labels, are not whole or have more than 20 values; all else are classes.
 
     Parameters
     ----------
@@ -251,6 +267,8 @@ def read_predictions(
         "yes" or the like.
     threshold : float, optional
         A score or number above it counts as favourable; 0.5 for scores if not given.
+    as_numbers : bool
+        True if predictions that are numbers are such, whatever their values.
 
     Returns
     -------
@@ -275,7 +293,7 @@ def read_predictions(
     if true is not None:
         predicted, true = booleans_as_numbers(predicted, true)
     weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
-    kind = _kind(predicted, true)
+    kind = _kind(predicted, true, as_numbers=as_numbers)
     if kind == "decisions":
         return _of_classes(predicted, true, weights=weights, favourable=favourable)
     return _of_numbers(
@@ -313,7 +331,24 @@ def read_weights(sample_weight: Any, *, rows: int) -> Floats:
     return numbers
 
 
-def _kind(predicted: pd.Series[Any], true: pd.Series[Any] | None) -> PredictionKind:
+def are_numbers(values: pd.Series[Any]) -> bool:
+    """Return whether true labels, or predictions, are numbers, as of a regression, and no classes.
+
+    Examples
+    --------
+    >>> are_numbers(pd.Series([1.5, 2.0])), are_numbers(pd.Series([0, 1]))
+    (True, False)
+    """
+    numeric = pd.api.types.is_numeric_dtype(values.dtype)
+    if not numeric or pd.api.types.is_bool_dtype(values.dtype):
+        return False
+    different = values.dropna().unique()
+    return bool((different % 1 != 0).any()) or kind_of_whole_numbers(len(different)) == "numbers"
+
+
+def _kind(
+    predicted: pd.Series[Any], true: pd.Series[Any] | None, *, as_numbers: bool
+) -> PredictionKind:
     """Return whether predictions are classes, scores or numbers."""
     if not pd.api.types.is_numeric_dtype(predicted.dtype) or pd.api.types.is_bool_dtype(
         predicted.dtype
@@ -321,7 +356,11 @@ def _kind(predicted: pd.Series[Any], true: pd.Series[Any] | None) -> PredictionK
         return "decisions"
     numbers = predicted.to_numpy(dtype=np.float64)
     check_finite(bool(np.isfinite(numbers).all()), where="y_pred")
+    if as_numbers:
+        return "numbers"
     if not (numbers % 1 != 0).any():
+        if true is not None and are_numbers(true):
+            return "numbers"
         return kind_of_whole_numbers(len(pd.unique(numbers)))
     return kind_of_decimals(
         float(numbers.min()),
@@ -344,12 +383,15 @@ def _of_classes(
     codes, values = pd.factorize(predicted)
     different = pd.Series(values)
     known = different
+    right = None
     if true is not None:
         others = pd.Series(true.dropna().unique())
         of_predictions = set(map(category_text, different))
         of_labels = set(map(category_text, others))
         _check_written_alike(of_predictions, of_labels)
         check_known_classes(different, true)
+        if len(of_predictions | of_labels) > 2:
+            right = _are_right(codes, different, true)
         alike = different.dtype == others.dtype
         parts = [different, others]
         known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
@@ -366,11 +408,26 @@ def _of_classes(
         truth=None if labels is None else labels.astype(np.float64),
         labelled=labelled,
         weights=weights,
+        right=right,
         favourable=joined_name(chosen),
         favourable_labels=chosen,
         guess=_guess(classes, chosen) if favourable is None else None,
         threshold=None,
     )
+
+
+def _are_right(
+    codes: NDArray[np.intp], different: pd.Series[Any], true: pd.Series[Any]
+) -> NDArray[np.bool_]:
+    """Return whether each prediction is the true label, shape (n,); False without a true label.
+
+    `codes` say which of the `different` values each prediction is.
+    """
+    numbers = {category_text(value): number for number, value in enumerate(different)}
+    true_codes, true_values = pd.factorize(true)
+    same = np.array([numbers.get(category_text(value), -1) for value in true_values], dtype=np.intp)
+    right: NDArray[np.bool_] = (same[true_codes] == codes) & (true_codes >= 0)
+    return right
 
 
 def _guess(classes: Sequence[str], chosen: Sequence[str]) -> str | None:

@@ -1,4 +1,5 @@
 from .answers import CheckedFunction as CheckedFunction
+from .answers import check_reading as check_reading
 from .blackbox import PROBE_ROWS as PROBE_ROWS
 from .blackbox import CallableModel as CallableModel
 from .blackbox import Model as Model
@@ -20,6 +21,7 @@ from .files import read_card as read_card
 from .network import Layer as Layer
 from .network import NetworkModel as NetworkModel
 from .predictions import PredictionColumn as PredictionColumn
+from .predictions import other_labels as other_labels
 from .refitting import Examples as Examples
 from .refitting import Refitter as Refitter
 from .refitting import Stage as Stage

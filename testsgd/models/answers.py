@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data import Label, category_text
+from testsgd.data import Label, Table, category_text
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.models.failures import NUMBERS_REMEDY, model_failure
@@ -89,6 +89,9 @@ def no_scores(threshold: float) -> ParameterError:
         threshold=threshold,
     )
 
+
+# That chance makes a model with two labels wrong so often is taken for impossible below it.
+_RARE = 0.001
 
 Output = Literal["labels", "scores"]
 
@@ -249,6 +252,19 @@ class CheckedFunction(ABC, Generic[Asked]):
             self._from_scores(answers) if self._output == "scores" else self._from_labels(answers)
         )
 
+    def labels(self, asked: Any) -> NDArray[np.object_] | None:
+        """Return the label of each row or text as a text, shape (n,); None if it gives scores.
+
+        Labels that are favourable together have one name. :meth:`decisions` must have been called
+        before, so that it is known what the answers are.
+        """
+        if self.output == "scores":
+            return None
+        codes, texts = self._distinct(self._answers(self._function, asked))
+        self._check_labels(texts)
+        read_as = self.read_as
+        return np.array([read_as.get(text, text) for text in texts], dtype=object)[codes]
+
     def scores(self, asked: Any) -> NDArray[np.float64] | None:
         """Return a number for each row or text, larger the nearer it is to the favourable label.
 
@@ -388,7 +404,7 @@ class CheckedFunction(ABC, Generic[Asked]):
                 f"the model returned {unknown[0]!r}, which is not among the labels "
                 f"{', '.join(declared or [])}",
                 "return those labels, or scores in [0, 1] as floats, or "
-                + _remedy(unknown, declared),
+                + _remedy(unknown, none_known=len(unknown) == len(seen)),
             )
         strange = declared is None and len(seen) > 1 and not favourable_seen
         if strange and not self._favourable_given:
@@ -410,14 +426,66 @@ class CheckedFunction(ABC, Generic[Asked]):
         return ModelError(what, where=f"model {self.name!r}", remedy=remedy, model=self.name)
 
 
-def _remedy(unknown: list[str], declared: list[str] | None) -> str:
-    """Return what to do about a model's labels that a description does not list."""
+def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> None:
+    """Check that codes such as 0 and 1, read by the order of the labels, are so read rightly.
+
+    Parameters
+    ----------
+    model : Model
+        A model that was asked.
+    decisions : numpy.ndarray of bool, shape (n,)
+        Whether each of the first n rows got the favourable label.
+    table : Table
+        The rows, perhaps with true labels.
+
+    Raises
+    ------
+    ModelError
+        If the model is wrong about more rows than chance explains, so that 1 may well be the other
+        label. Where the description's ``label.map`` says what is what, it is believed.
+    """
+    label = table.specification.label
+    if table.labels is None or not isinstance(model, CheckedFunction):
+        return
+    if not model.read_as or label.map:
+        return
+    labels = table.labels.iloc[: len(decisions)]
+    known = labels.notna().to_numpy()
+    rows = int(known.sum())
+    right = int((decisions == (labels == label.favourable).to_numpy())[known].sum())
+    if right >= rows / 2 or _chance_of_fewer(right, rows) > _RARE:
+        return
+    read = " and ".join(f"{code} as {word!r}" for code, word in model.read_as.items())
+    raise ModelError(
+        f"its answers {read}, by the order of the labels, are right for {right / rows:.1%} of "
+        f"{rows:,} rows, so they may mean the opposite",
+        where=f"model {model.name!r}",
+        remedy="say in the label.map of a description (testsgd init writes one) which label each "
+        "number stands for",
+        model=model.name,
+    )
+
+
+def _chance_of_fewer(right: int, rows: int) -> float:
+    """Return how probable it is that a coin is right so seldom: P(X <= right), X ~ B(rows, 1/2)."""
+    from scipy.special import bdtr
+
+    return float(bdtr(right, rows, 0.5))
+
+
+def _remedy(unknown: list[str], *, none_known: bool) -> str:
+    """Return what to do about a model's labels that a description does not list.
+
+    `none_known`: whether it lists none of those that the model gave.
+    """
     codes = [text for text in unknown if is_number(text) and float(text).is_integer()]
     if not codes and not any(set(unknown) & set(pair) for pair in ZERO_ONE):
+        if none_known:
+            return (
+                "say in a description's label.map which of them each label of the data stands for"
+            )
         return (
             "name a description's favourable label with --favorable, or give a model whose "
             "classes_ list them"
         )
-    if declared is not None and len(declared) == 2:
-        return "put the favourable one last in label.values"
-    return "say in the description's label.map which label each number stands for"
+    return "say in a description's label.map which label each number stands for"

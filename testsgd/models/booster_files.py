@@ -286,6 +286,17 @@ def is_xgboost_booster(source: Any) -> bool:
     return kind.__name__ == "Booster" and kind.__module__.partition(".")[0] == "xgboost"
 
 
+def _category_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the numbers that a column's categories are, such as the codes 0 and 1 of a sex."""
+    try:
+        numbers = pd.to_numeric(pd.Series(column.cat.categories)).tolist()
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"column {column.name!r} has categories, and the model takes numbers"
+        ) from error
+    return column.cat.rename_categories(numbers).astype(np.float64)
+
+
 def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | NumbersModel:
     """Return a booster of XGBoost as a model of data frames; `path` is named in errors."""
     import xgboost
@@ -300,9 +311,12 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | Num
 
     def answer(frame: pd.DataFrame) -> Any:
         # XGBoost would take the codes of categories for the numbers.
-        for name, dtype in frame.dtypes.items():
-            if name in numbers and isinstance(dtype, pd.CategoricalDtype):
-                raise ValueError(f"column {name!r} has categories, and the model takes numbers")
+        coded = [
+            name
+            for name, dtype in frame.dtypes.items()
+            if name in numbers and isinstance(dtype, pd.CategoricalDtype)
+        ]
+        frame = frame.assign(**{str(name): _category_numbers(frame[name]) for name in coded})
         rows = xgboost.DMatrix(_with_categories(frame, categories), enable_categorical=True)
         answers = booster.predict(rows)
         # multi:softmax gives classes, as floats.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -10,6 +12,18 @@ from testsgd.data import Label, category_text
 from testsgd.errors import ModelError
 from testsgd.models.answers import Output
 from testsgd.models.blackbox import PlainRows, PreparedRows
+
+
+def other_labels(label: Label) -> tuple[str, ...]:
+    """Return the declared labels besides the favourable ones.
+
+    Examples
+    --------
+    >>> other_labels(Label(column="granted", favourable="yes", values=["no", "yes", "later"]))
+    ('no', 'later')
+    """
+    favourable = {label.favourable, *label.together}
+    return tuple(value for value in label.values or () if value not in favourable)
 
 
 class PredictionColumn:
@@ -25,6 +39,9 @@ class PredictionColumn:
         What to call them in a report; by default as the column.
     asked : int
         Rows that a model was asked about to get them.
+    others : sequence of str, optional
+        The labels besides the favourable one, if the column does not hold these themselves; by
+        default those of `label`.
 
     Examples
     --------
@@ -46,11 +63,15 @@ class PredictionColumn:
         label: Label,
         name: str | None = None,
         asked: int = 0,
+        others: Sequence[str] | None = None,
     ) -> None:
         self.name = name or column
         self.asked = asked
         self._column = column
         self._label = label
+        rest = other_labels(label) if others is None else tuple(others)
+        # The labels besides the favourable one, if they are several.
+        self.others = rest if len(rest) > 1 else ()
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Return a mask of the rows whose prediction is the favourable label, shape (n,).

@@ -41,7 +41,7 @@ from testsgd.auditing.report.verdict import verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
-from testsgd.models import CheckedFunction
+from testsgd.models import CheckedFunction, PredictionColumn
 from testsgd.report.formatting import count, series
 from testsgd.report.summaries import RuleSummary, package_versions, present_moment
 from testsgd.rules import Rule
@@ -258,6 +258,8 @@ def model_summary(findings: Findings) -> document.ModelSummary:
             "other_labels": loaded.model.others,
             "unknown_labels": loaded.model.unknown,
         }
+    elif isinstance(loaded.model, PredictionColumn):
+        reading = {"other_labels": loaded.model.others}
     return document.ModelSummary.of(
         loaded.model,
         fingerprint=findings.model_fingerprint,

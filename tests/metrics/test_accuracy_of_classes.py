@@ -1,0 +1,147 @@
+"""Accuracy is the share of predictions that are the true class, of however many classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+import testsgd
+from testsgd.errors import ModelError
+from testsgd.metrics import audit_counts
+from testsgd.metrics.definitions import METRICS
+from testsgd.metrics.predictions import read_predictions
+
+ROWS = 1200
+SOURCE = np.random.default_rng(3)
+PEOPLE = pd.DataFrame({"sex": SOURCE.choice(["f", "m"], ROWS), "age": SOURCE.normal(size=ROWS)})
+TRUE = pd.Series(np.where(PEOPLE["age"] > 0.7, "A", np.where(PEOPLE["age"] > -0.5, "B", "C")))
+SAID = TRUE.where(SOURCE.random(ROWS) < np.where(PEOPLE["sex"] == "f", 0.9, 0.7), "B")
+
+
+def values(result: testsgd.MetricsResult) -> dict[str, float]:
+    groups = result.groups[result.groups["metric"] == "accuracy"]
+    return dict(zip(groups["text"], groups["value"], strict=True))
+
+
+def shares(right: pd.Series[bool], weights: Any = None) -> dict[str, float]:
+    weighed = pd.DataFrame({"right": right, "weight": 1.0 if weights is None else weights})
+    return {
+        f"sex = {sex}": float(np.average(part["right"], weights=part["weight"]))
+        for sex, part in weighed.groupby(PEOPLE["sex"])
+    }
+
+
+@pytest.mark.parametrize("favourable", ["A", "B", ["A", "B"]])
+@pytest.mark.parametrize("weights", [None, SOURCE.uniform(0.5, 2, ROWS)])
+def test_a_class_for_another_is_wrong_whichever_is_favourable(
+    favourable: Any, weights: Any
+) -> None:
+    result = testsgd.audit_metrics(
+        SAID,
+        TRUE,
+        sensitive_features=PEOPLE[["sex"]],
+        metrics=["accuracy", "precision"],
+        favourable=favourable,
+        sample_weight=weights,
+    )
+    assert values(result) == pytest.approx(shares(SAID == TRUE, weights))
+
+
+def test_counted_rows_say_the_same() -> None:
+    joined = PEOPLE[["sex"]].assign(said=SAID, true=TRUE)
+    counts = joined.groupby(["sex", "said", "true"]).size().reset_index(name="rows")
+    result = audit_counts(
+        counts,
+        predictions="said",
+        label="true",
+        sensitive_features=["sex"],
+        metrics="accuracy",
+        favourable="A",
+    )
+    assert values(result) == pytest.approx(shares(SAID == TRUE))
+
+
+def test_a_model_is_right_about_the_class_itself() -> None:
+    tree = DecisionTreeClassifier(max_depth=1).fit(PEOPLE[["age"]], TRUE)
+    for model in (tree, tree.predict):
+        result = testsgd.audit_model_by_metrics(
+            model,
+            PEOPLE[["age"]],
+            TRUE,
+            sensitive_features=PEOPLE[["sex"]],
+            metrics="accuracy",
+            favourable="A",
+        )
+        assert values(result) == pytest.approx(shares(tree.predict(PEOPLE[["age"]]) == TRUE))
+
+
+def test_one_rate_says_of_which_label_it_is() -> None:
+    result = testsgd.audit_predictions(
+        SAID, TRUE, sensitive_features=PEOPLE[["sex"]], metric="accuracy", favourable="A"
+    )
+    assert "“A”" in result.verdict.headline
+    assert result.summary.model.other_labels == ["B", "C"]
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ABCD"), st.sampled_from(["A", "B", "C", None])),
+        min_size=4,
+        max_size=40,
+    ).map(lambda pairs: [*pairs, ("A", "A"), ("C", "B"), ("B", "C")])
+)
+def test_what_a_kind_adds_is_what_its_rows_add(pairs: list[tuple[str, str | None]]) -> None:
+    said, true = zip(*pairs, strict=True)
+    listed = pd.Series(pd.Categorical(true, categories=list("ABCD")))
+    read = read_predictions(pd.Series(said), listed, rows=len(pairs), favourable="A")
+    prototypes, kinds = read.by_kind()
+    for name in ("accuracy", "selection_rate", "true_positive_rate", "precision"):
+        for of_rows, of_kinds in zip(
+            read.masses(METRICS[name]), prototypes.masses(METRICS[name]), strict=True
+        ):
+            assert of_rows.tolist() == of_kinds[kinds].tolist()
+
+
+def test_whole_numbers_are_numbers_where_the_labels_or_the_metric_are() -> None:
+    few = pd.Series(SOURCE.integers(10, 20, ROWS))
+    people = {"sensitive_features": PEOPLE[["sex"]]}
+    for true, metrics in ((None, "mean"), (few + 0.5, "mean_error"), (few + 0.5, None)):
+        result = testsgd.audit_predictions(few, true, metrics=metrics, **people)
+        assert result.summary.metrics[0].name in {"mean", "mean_error"}
+    many = pd.Series(SOURCE.integers(0, 500, ROWS))
+    result = testsgd.audit_predictions(many, many + 1, **people)
+    assert result.summary.metrics[0].name == "mean"
+    # Who names a favourable one has classes.
+    classes = testsgd.audit_predictions(many % 40, favourable=3, **people)
+    assert isinstance(classes, testsgd.AuditResult)
+
+
+def test_codes_that_mean_the_opposite_are_refused() -> None:
+    paid = pd.Series(np.where(PEOPLE["age"] > 0, "default", "paid"))
+
+    def model(rows: pd.DataFrame) -> Any:
+        return (rows["age"] > 0).astype(int)
+
+    options: dict[str, Any] = {"sensitive_features": PEOPLE[["sex"]], "favourable": "paid"}
+    for audited in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(ModelError) as caught:
+            audited(model, PEOPLE[["age"]], paid, **options)
+        assert "map" in caught.value.remedy
+    # A model that is as often wrong as right is a poor one only.
+    coin = pd.Series(np.where(np.arange(ROWS) % 2, "default", "paid"))
+    assert testsgd.audit(model, PEOPLE[["age"]], coin, **options).summary.model.read_as
+
+
+def test_predictions_may_all_be_one_of_two_classes() -> None:
+    true = pd.Series(np.where(PEOPLE["age"] > 0, "good", "bad"))
+    result = testsgd.audit_predictions(
+        ["good"] * ROWS, true, sensitive_features=PEOPLE[["sex"]], favourable="good"
+    )
+    assert result.summary.overall_rate == 1.0
