@@ -74,8 +74,8 @@ def audit(
     model : callable, estimator, str, path-like or None
         A function from a data frame, or from named columns (for texts: from a list of strings), to
         labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
-        scikit-learn estimator; a module of PyTorch; a ``.keras`` file written by ``testsgd train``;
-        the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it; ``cmd:``
+        scikit-learn estimator; a module of PyTorch; a ``.keras`` file written by ``testsgd train`` or
+        by Keras; the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it; ``cmd:``
         and a command, as :class:`testsgd.models.CommandModel` runs it; a folder of MLflow;
         ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None

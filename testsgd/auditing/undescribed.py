@@ -41,9 +41,15 @@ from testsgd.models import (
     load_model,
     open_model,
 )
-from testsgd.models.blackbox import ColumnFunction, named_columns, parameter_columns
+from testsgd.models.blackbox import (
+    ColumnFunction,
+    KerasFunction,
+    is_keras_model,
+    named_columns,
+    parameter_columns,
+)
 from testsgd.models.failures import listed_columns, model_failure
-from testsgd.models.resolve import check_model_name
+from testsgd.models.resolve import check_model_name, labels_of_network
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress
 
@@ -459,7 +465,13 @@ def with_sensitive(
 def _classes(
     model: Any, rows: pd.DataFrame, inputs: Sequence[str], batch_size: int | None
 ) -> Sequence[Any]:
-    """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores."""
+    """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores.
+
+    A text is the name of a network of testsgd's own, which knows its labels.
+    """
+    if isinstance(model, (str, Path)):
+        labels = labels_of_network(model)
+        return [labels.negative, labels.positive]
     known = getattr(model, "classes_", None)
     if known is not None:
         return list(np.ravel(known))
@@ -508,6 +520,8 @@ def predictions_of_model(
     [2000, 5000]
     """
     called = model.predict if hasattr(model, "predict") else model
+    if is_keras_model(model):
+        called = KerasFunction(model)
     if not callable(called):
         raise ModelError(
             f"a {type(model).__name__} is no model",
