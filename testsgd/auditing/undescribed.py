@@ -179,11 +179,12 @@ def model_and_rows(
         The rows, with the sensitive features and the description.
     """
     if labels is not None:
+        check_row_order(rows, where="data", of_model=True)
+        check_row_order(labels, where="y", of_model=True)
         labels = column_of(labels, "y")
-        check_row_order(rows, where="data")
         check_same_order(labels, rows, where="y")
     if not isinstance(sensitive_features, (str, Sequence)):
-        check_row_order(rows, where="data")
+        check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
     called = None
     file = None
@@ -343,12 +344,13 @@ def check_columns(
     Raises
     ------
     ParameterError
-        If there is no such column.
+        If there is no such column, or one is named for two uses.
 
     Examples
     --------
     >>> check_columns(pd.DataFrame({"sex": ["f"]}), {"label": None}, ["sex"])
     """
+    check_one_use(named)
     wanted = [(what, column) for what, column in named.items() if column is not None]
     wanted += [("sensitive", column) for column in sensitive_features]
     for what, column in wanted:
@@ -359,6 +361,38 @@ def check_columns(
                 remedy=f"the columns are {', '.join(list(frame.columns)[:20])}",
                 column=column,
             )
+
+
+def check_one_use(named: Mapping[str, str | None]) -> None:
+    """Raise an error if a column is named for two uses, such as predictions and true labels.
+
+    Parameters
+    ----------
+    named : mapping of str to str or None
+        Columns by what they are for, such as ``{"predictions": "approved"}``.
+
+    Raises
+    ------
+    ParameterError
+        If a column is named twice.
+
+    Examples
+    --------
+    >>> check_one_use({"predictions": "approved", "label": "repaid", "weights": None})
+    """
+    first: dict[str, str] = {}
+    for what, column in named.items():
+        if column is None:
+            continue
+        if column in first:
+            raise ParameterError(
+                f"the column {column!r} cannot be both that of the {first[column]} and that of the "
+                f"{what}",
+                where=what,
+                remedy="name another column, or leave one of the two out",
+                column=column,
+            )
+        first[column] = what
 
 
 def check_not_sensitive(named: Mapping[str, str | None], sensitive_features: Sequence[str]) -> None:
@@ -440,6 +474,7 @@ def with_sensitive(
         return given_rows, (sensitive_features,)
     if isinstance(sensitive_features, Sequence):
         return given_rows, tuple(str(column) for column in sensitive_features)
+    check_row_order(sensitive_features, where="sensitive_features", of_model=True)
     beside = frame_of(sensitive_features, "sensitive_features")
     if len(beside) != len(given_rows):
         raise DataError(

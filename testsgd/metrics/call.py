@@ -25,7 +25,7 @@ from testsgd.data import check_count
 from testsgd.errors import ParameterError
 from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.predictions import is_cut, read_predictions
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.parameters import show_parameters
@@ -134,6 +134,7 @@ def audit_predictions(
         metrics is not None
         or sample_weight is not None
         or rule is not None
+        or is_cut(y_pred, threshold)
         or not chosen.keys().isdisjoint(ONLY_FOR_METRICS)
     )
     if by_metrics or _are_numbers(y_pred):

@@ -90,6 +90,16 @@ def no_scores(threshold: float) -> ParameterError:
     )
 
 
+def no_scores_given(threshold: float) -> ParameterError:
+    """Return the error of a threshold for predictions that are labels."""
+    return ParameterError(
+        f"the threshold {threshold:g} is of scores or numbers, and the predictions are labels",
+        where="threshold",
+        remedy="leave it out, or name the column of the scores",
+        threshold=threshold,
+    )
+
+
 Output = Literal["labels", "scores"]
 
 Asked = TypeVar("Asked")
