@@ -415,6 +415,9 @@ def test_the_name_of_a_column_is_no_description(engine: Any) -> None:
     with pytest.raises(ParameterError) as caught:
         testsgd.audit(granted, rows, "age", sensitive_features=["sex"])
     assert caught.value.details["column"] == "age"
+    with pytest.raises(DataError) as refused:
+        testsgd.audit_model_by_metrics(granted, rows, "age", sensitive_features=["sex"])
+    assert refused.value.where == "y"
 
 
 @pytest.mark.parametrize("engine", [lazy_polars, in_duckdb, pd.DataFrame, np.array])
