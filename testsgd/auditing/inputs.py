@@ -73,6 +73,11 @@ def check_model_first(model: Any, data: Any, call: str) -> None:
     call : str
         The call as it should be.
 
+    Raises
+    ------
+    ParameterError
+        If the model is a table, or the data can be called or have ``predict``.
+
     Examples
     --------
     >>> check_model_first(len, ["a text"], "audit(model, texts)")

@@ -93,7 +93,8 @@ def no_scores(threshold: float) -> ParameterError:
 def no_scores_given(threshold: float) -> ParameterError:
     """Return the error of a threshold for predictions that are labels."""
     return ParameterError(
-        f"the threshold {threshold:g} is of scores or numbers, and the predictions are read as labels",
+        f"the threshold {threshold:g} is of scores or numbers, and the predictions are read as "
+        "labels",
         where="threshold",
         remedy="leave it out, or name the column of the scores",
         threshold=threshold,
