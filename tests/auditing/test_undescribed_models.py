@@ -388,3 +388,48 @@ def test_a_column_is_no_description() -> None:
     with pytest.raises(ParameterError) as caught:
         testsgd.audit(granted, people(), "age", sensitive_features=["sex"])
     assert caught.value.details["column"] == "age"
+
+
+@pytest.mark.parametrize("engine", [lazy_polars, in_duckdb])
+def test_of_a_model_and_rows_of_an_engine_it_is_said_how_these_are_fetched(engine: Any) -> None:
+    """Predictions named in the engine would be of no use: there are none."""
+    frame = people()[["sex", "age", "income"]]
+    rows = engine(frame)
+    fetch = ".collect()" if engine is lazy_polars else ".df()"
+    for audit in (testsgd.audit, testsgd.audit_model_by_metrics):
+        for given, beside in (
+            ((rows, granted(frame)), ["sex"]),
+            ((rows,), frame[["sex"]]),
+            ((frame, rows), ["sex"]),
+            ((frame,), rows),
+        ):
+            with pytest.raises(DataError) as caught:
+                audit(granted, *given, sensitive_features=beside)
+            assert fetch in str(caught.value)
+            assert "audit_rows_elsewhere" not in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", [lazy_polars, in_duckdb, pd.DataFrame])
+def test_the_name_of_a_column_is_no_description(engine: Any) -> None:
+    rows = engine(people()[["sex", "age", "income"]])
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit(granted, rows, "age", sensitive_features=["sex"])
+    assert caught.value.details["column"] == "age"
+    with pytest.raises(DataError) as refused:
+        testsgd.audit_model_by_metrics(granted, rows, "age", sensitive_features=["sex"])
+    assert refused.value.where == "y"
+
+
+@pytest.mark.parametrize("engine", [lazy_polars, in_duckdb, pd.DataFrame, np.array])
+def test_rows_before_the_model_are_said_to_be_in_its_place(engine: Any) -> None:
+    frame = people()[["sex", "age", "income"]]
+    tree = DecisionTreeClassifier(max_depth=2).fit(frame[["income"]], granted(frame))
+    rows = engine(frame)
+    for model in (granted, tree):
+        for given in ((rows, model), (rows, model, granted(frame))):
+            for audit in (testsgd.audit, testsgd.audit_model_by_metrics):
+                with pytest.raises(ParameterError) as caught:
+                    audit(*given, sensitive_features=["sex"])
+                assert "comes first" in str(caught.value)
+    with pytest.raises(ParameterError):
+        testsgd.audit(rows, tree, "demo")

@@ -17,6 +17,7 @@ duckdb = pytest.importorskip("duckdb")
 
 Run = Callable[..., Any]
 COLUMNS = ("--predictions", "approved", "--sensitive", "sex,age")
+CUT = ("--threshold", "0.7")
 ROWS = 1500
 
 
@@ -101,6 +102,27 @@ def test_the_printed_query_gives_counts_to_audit(
     assert first_groups(folder, "counts") == first_groups(folder, "people")
 
 
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "spark"])
+def test_a_query_says_which_column_it_reads_if_none_is_named(
+    testsgd: Run, folder: Path, people: pd.DataFrame, dialect: str
+) -> None:
+    people.to_csv(folder / "people.csv", index=False)
+    described = testsgd("init", "people.csv", "--sensitive", "sex,age", "--label", "repaid")
+    (folder / "people.toml").write_text(described.out, encoding="utf-8")
+    query = testsgd("cells-sql", "people.toml", "--dialect", dialect).out
+    named = testsgd("cells-sql", "people.toml", "--dialect", dialect, "--predictions", "prediction")
+    first, rest = query.split("\n", maxsplit=1)
+    assert first.startswith("-- ")
+    assert "--predictions" in first
+    assert rest == named.out
+    connection = duckdb.connect()
+    connection.register("decisions", people.rename(columns={"approved": "prediction"}))
+    if dialect != "spark":
+        assert connection.sql(query).df()["rows"].sum() == ROWS
+    else:
+        assert connection.sql(f"{first}\nSELECT 1").fetchall() == [(1,)]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -112,6 +134,9 @@ def test_the_printed_query_gives_counts_to_audit(
         ("audit", "people.csv", "--counts", "age", "--predictions", "approved"),
         ("audit", "people.csv", "--counts", "repaid", *COLUMNS),
         ("audit", "demo", "--counts", "rows"),
+        ("audit", "people.csv", "--counts", "age", *COLUMNS[:2], "--sensitive", "sex", *CUT),
+        ("audit", "peop*.csv", *COLUMNS, *CUT),
+        ("audit", "peop*.csv", *COLUMNS, "--label", "approved"),
         ("cells-sql", "demo", "--dialect", "basic"),
         ("cells-sql", "imdb"),
     ],
@@ -121,6 +146,17 @@ def test_mistakes_are_one_line(
 ) -> None:
     people.to_csv(folder / "people.csv", index=False)
     assert fails(*arguments)
+
+
+@pytest.mark.parametrize("file", ["people.csv", "peop*.csv"])
+@pytest.mark.parametrize("further", ["--label", "--weights"])
+def test_one_column_is_not_named_for_two_uses(
+    fails: Run, folder: Path, people: pd.DataFrame, file: str, further: str
+) -> None:
+    people.to_csv(folder / "people.csv", index=False)
+    line = fails("audit", file, *COLUMNS, further, "approved")
+    assert "'approved'" in line
+    assert "both" in line
 
 
 @pytest.mark.parametrize("slashes", ["//", "///", "////{folder}/", "///{folder}/"])

@@ -47,6 +47,12 @@ def test_predictions_in_a_file_need_no_description(
     assert {"sex", "age", "repaid"} == {item["name"] for item in result["data"]["inferred"]}
 
 
+def test_whole_numbers_of_many_values_are_numbers(testsgd: Run, people: Path) -> None:
+    finished = testsgd("audit", people.name, "--predictions", "age", "--sensitive", "sex")
+    assert finished.code == 0
+    assert "Mean prediction" in finished.out
+
+
 def test_a_gate_holds_for_predictions(testsgd: Run, people: Path) -> None:
     arguments = ("audit", people.name, "--predictions", "approved", "--sensitive", "sex", *QUICK)
     assert testsgd(*arguments, "--fail-above", "0.2").code == 1
@@ -76,7 +82,7 @@ def test_a_model_of_the_working_folder_is_asked(testsgd: Run, folder: Path, peop
         (("--predictions", "aproved", "--sensitive", "sex"), "approved"),
         (("--predictions", "approved", "--sensitive", "sex,hight"), "hight"),
         (("--predictions", "approved", "--sensitive", "sex", "--label", "nothing"), "nothing"),
-        (("--predictions", "age", "--sensitive", "sex"), "favorable"),
+        (("--predictions", "sex", "--sensitive", "approved"), "favorable"),
         (("--predictions", "approved", "--model", "a:b", "--sensitive", "sex"), "model"),
         (("--predictions", "approved", "--sensitive", "sex", "--mode", "sampled"), "mode"),
     ],

@@ -151,6 +151,30 @@ def test_a_threshold_is_of_scores(people: pd.DataFrame, salary: pd.Series[Any]) 
         assert caught.value.where == "threshold"
 
 
+@pytest.mark.parametrize("metrics", [None, "selection_rate"])
+@pytest.mark.parametrize("classes", [("no", "yes"), (0, 1), (False, True)])
+def test_a_threshold_for_predictions_that_are_labels_is_refused(
+    people: pd.DataFrame, classes: tuple[Any, Any], metrics: str | None
+) -> None:
+    said = np.where(people["years"] > 20, classes[1], classes[0])
+    asked: dict[str, Any] = {} if metrics is None else {"metrics": metrics}
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_predictions(said, sensitive_features=people[["sex"]], threshold=0.7, **asked)
+    assert caught.value.where == "threshold"
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_predictions(
+            said, said, sensitive_features=people[["sex"]], threshold=0.7, metric="accuracy"
+        )
+    assert caught.value.where == "threshold"
+
+
+def test_certain_scores_have_a_threshold(people: pd.DataFrame) -> None:
+    said = (people["years"] > 20).astype(float)
+    given: dict[str, Any] = {"sensitive_features": people[["sex"]], "metrics": "selection_rate"}
+    cut = testsgd.audit_predictions(said, threshold=0.7, **given)
+    pd.testing.assert_frame_equal(cut.groups, testsgd.audit_predictions(said, **given).groups)
+
+
 @pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
 def test_a_threshold_is_a_number(people: pd.DataFrame, threshold: float) -> None:
     with pytest.raises(ParameterError):

@@ -112,6 +112,39 @@ def test_a_program_that_fails_is_one_line(text: str, named: str) -> None:
     assert named in one_line(caught.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "while True: print('yes')",
+        "import sys\nwhile True: sys.stdout.write('yes' * 9999)",
+        "import time\nprint('yes\\n' * 400, flush=True)\ntime.sleep(60)",
+    ],
+)
+def test_a_program_that_writes_without_end_is_ended(text: str, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    began = time.monotonic()
+    with pytest.raises(ModelError) as caught:
+        program(f"import os; open({str(started)!r}, 'w').write(str(os.getpid()))\n{text}").predict(
+            people()
+        )
+    assert time.monotonic() - began < 50
+    assert "300 rows" in one_line(caught.value)
+    assert not runs(Path("/proc") / started.read_text("utf-8") / "stat")
+
+
+def test_a_program_that_writes_too_much_and_fails_says_why() -> None:
+    with pytest.raises(ModelError) as caught:
+        program("import sys; print('usage\\n' * 400); sys.exit('no file model.bin')").predict(
+            people()
+        )
+    assert "model.bin" in one_line(caught.value)
+
+
+def test_a_program_need_not_read_the_rows() -> None:
+    frame = pd.DataFrame({"word": ["long " * 999] * ROWS})
+    assert program(f"print('yes\\n' * {ROWS}, end='')").predict(frame).tolist() == ["yes"] * ROWS
+
+
 def test_a_program_that_is_not_found_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "no_program").write_text("", encoding="utf-8")
     for name in ("no-such-program-here", str(tmp_path / "no_program"), str(tmp_path), "a\0b"):

@@ -7,6 +7,7 @@ from .findings import Findings as Findings
 from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
+from .inputs import check_model_first as check_model_first
 from .inputs import check_sensitive_differ as check_sensitive_differ
 from .inputs import find_model_and_table as find_model_and_table
 from .inputs import listed_features as listed_features
@@ -30,6 +31,7 @@ from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
 from .undescribed import check_columns as check_columns
 from .undescribed import check_not_sensitive as check_not_sensitive
+from .undescribed import check_one_use as check_one_use
 from .undescribed import model_and_rows as model_and_rows
 from .undescribed import no_sensitive_feature as no_sensitive_feature
 from .undescribed import predictions_of_model as predictions_of_model

@@ -12,6 +12,7 @@ from testsgd.auditing.inputs import (
     audit_parameters,
     check_all_rows,
     check_asked_anew,
+    check_model_first,
     check_no_ratio_gate,
     chosen_sample,
     find_model_and_table,
@@ -31,10 +32,12 @@ from testsgd.data import (
     check_count,
     check_no_terms,
     find_texts,
+    is_lazy,
     resolve_specification,
     resolve_terms,
 )
 from testsgd.data.inference import sensitive_by_name
+from testsgd.data.lazy_rows import collecting, lazy_columns
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.parameters import show_parameters
@@ -74,10 +77,10 @@ def audit(
     model : callable, estimator, str, path-like or None
         A function from a data frame, or from named columns (for texts: from a list of strings), to
         labels or to scores in [0, 1] of the favourable label; an object with ``predict``, such as a
-        scikit-learn estimator; a module of PyTorch; a ``.keras`` file written by ``testsgd train``;
-        the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks it; ``cmd:``
-        and a command, as :class:`testsgd.models.CommandModel` runs it; a folder of MLflow;
-        ``"package.module:callable"``; None for the network trained for the data set.
+        scikit-learn estimator; a module of PyTorch; a ``.keras`` file that ``testsgd train`` or
+        Keras wrote; the address of an HTTP endpoint, as :class:`testsgd.models.EndpointModel` asks
+        it; ``cmd:`` and a command, as :class:`testsgd.models.CommandModel` runs it; a folder of
+        MLflow; ``"package.module:callable"``; None for the network trained for the data set.
     data : data frame, list of str, path-like or None
         The rows: a pandas, polars or Arrow table with a column a feature, or a lazy frame of Polars
         or a relation of DuckDB, whose rows are fetched; of its other columns
@@ -167,6 +170,7 @@ def audit(
     >>> result.summary.data.label.favourable
     'True'
     """
+    check_model_first(model, data, "audit(model, rows, ...)")
     if not isinstance(spec, (DatasetSpecification, TextSpecification, Mapping, str, Path)):
         _check_undescribed(data, sensitive_features, terms, parameters)
         # Rows with a description need nothing of it.
@@ -282,14 +286,17 @@ def _check_undescribed(
 
 def _check_described(sensitive_features: Any, features: Any, *, spec: Any, data: Any) -> None:
     """Raise a ParameterError if data with a description come with parts of a guessed one."""
-    known = as_pandas(data)
-    if isinstance(spec, str) and known is not None and spec in known:
-        raise ParameterError(
-            f"{spec!r} is a column of the data, and no description",
-            where="spec",
-            remedy=f"give its values as y, and the rows without it: y = data[{spec!r}]",
-            column=spec,
-        )
+    if isinstance(spec, str):
+        known = as_pandas(data)
+        if spec in (lazy_columns(data) if known is None else known.columns):
+            collected = f"collect the rows first ({collecting(data)}), " if is_lazy(data) else ""
+            raise ParameterError(
+                f"{spec!r} is a column of the data, and no description",
+                where="spec",
+                remedy=f"{collected}give its values as y, and the rows without it: "
+                f"y = data[{spec!r}]",
+                column=spec,
+            )
     for name, value in (("sensitive_features", sensitive_features), ("features", features)):
         if value is not None:
             raise ParameterError(

@@ -14,7 +14,15 @@ from testsgd.auditing.findings import Findings
 from testsgd.auditing.parameters import DRAWS, PAPER_SETTINGS, AuditParameters
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.result import AuditResult
-from testsgd.data import DatasetSpecification, Specification, Table, TextSpecification, find_table
+from testsgd.data import (
+    DatasetSpecification,
+    Specification,
+    Table,
+    TextSpecification,
+    as_pandas,
+    find_table,
+    is_lazy,
+)
 from testsgd.errors import (
     DataError,
     ExpressionError,
@@ -53,6 +61,40 @@ def find_model_and_table(
         find_table(data, specification, limit=limit, seed=seed)
         raise
     return loaded, find_table(data, specification, limit=limit, seed=seed, passed=loaded.passed)
+
+
+def check_model_first(model: Any, data: Any, call: str) -> None:
+    """Raise a ParameterError if rows stand where the model belongs, or a model where rows do.
+
+    Parameters
+    ----------
+    model, data : object
+        As a user gave them.
+    call : str
+        The call as it should be.
+
+    Raises
+    ------
+    ParameterError
+        If the model is a table, or the data can be called or have ``predict``.
+
+    Examples
+    --------
+    >>> check_model_first(len, ["a text"], "audit(model, texts)")
+    >>> check_model_first(["a text"], len, "audit(model, texts)")
+    Traceback (most recent call last):
+        ...
+    testsgd.errors.ParameterError: model: a list is no model, and a builtin_function_or_method ...
+    """
+    if as_pandas(model) is not None or is_lazy(model):
+        what = f"a {type(model).__name__} is no model"
+    elif callable(data) or callable(getattr(data, "predict", None)):
+        what = f"a {type(data).__name__} is no data"
+        if not isinstance(model, (str, Path, type(None))) and not callable(model):
+            what = f"a {type(model).__name__} is no model, and {what}"
+    else:
+        return
+    raise _refused("model", what, f"the model comes first: {call}")
 
 
 def audit_parameters(

@@ -41,9 +41,15 @@ from testsgd.models import (
     load_model,
     open_model,
 )
-from testsgd.models.blackbox import ColumnFunction, named_columns, parameter_columns
+from testsgd.models.blackbox import (
+    ColumnFunction,
+    KerasFunction,
+    is_keras_model,
+    named_columns,
+    parameter_columns,
+)
 from testsgd.models.failures import listed_columns, model_failure
-from testsgd.models.resolve import check_model_name
+from testsgd.models.resolve import check_model_name, labels_of_network
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress
 
@@ -173,11 +179,12 @@ def model_and_rows(
         The rows, with the sensitive features and the description.
     """
     if labels is not None:
+        check_row_order(rows, where="data", of_model=True)
+        check_row_order(labels, where="y", of_model=True)
         labels = column_of(labels, "y")
-        check_row_order(rows, where="data")
         check_same_order(labels, rows, where="y")
     if not isinstance(sensitive_features, (str, Sequence)):
-        check_row_order(rows, where="data")
+        check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
     called = None
     file = None
@@ -337,12 +344,13 @@ def check_columns(
     Raises
     ------
     ParameterError
-        If there is no such column.
+        If there is no such column, or one is named for two uses.
 
     Examples
     --------
     >>> check_columns(pd.DataFrame({"sex": ["f"]}), {"label": None}, ["sex"])
     """
+    check_one_use(named)
     wanted = [(what, column) for what, column in named.items() if column is not None]
     wanted += [("sensitive", column) for column in sensitive_features]
     for what, column in wanted:
@@ -353,6 +361,38 @@ def check_columns(
                 remedy=f"the columns are {', '.join(list(frame.columns)[:20])}",
                 column=column,
             )
+
+
+def check_one_use(named: Mapping[str, str | None]) -> None:
+    """Raise an error if a column is named for two uses, such as predictions and true labels.
+
+    Parameters
+    ----------
+    named : mapping of str to str or None
+        Columns by what they are for, such as ``{"predictions": "approved"}``.
+
+    Raises
+    ------
+    ParameterError
+        If a column is named twice.
+
+    Examples
+    --------
+    >>> check_one_use({"predictions": "approved", "label": "repaid", "weights": None})
+    """
+    first: dict[str, str] = {}
+    for what, column in named.items():
+        if column is None:
+            continue
+        if column in first:
+            raise ParameterError(
+                f"the column {column!r} cannot be both that of the {first[column]} and that of the "
+                f"{what}",
+                where=what,
+                remedy="name another column, or leave one of the two out",
+                column=column,
+            )
+        first[column] = what
 
 
 def check_not_sensitive(named: Mapping[str, str | None], sensitive_features: Sequence[str]) -> None:
@@ -434,6 +474,7 @@ def with_sensitive(
         return given_rows, (sensitive_features,)
     if isinstance(sensitive_features, Sequence):
         return given_rows, tuple(str(column) for column in sensitive_features)
+    check_row_order(sensitive_features, where="sensitive_features", of_model=True)
     beside = frame_of(sensitive_features, "sensitive_features")
     if len(beside) != len(given_rows):
         raise DataError(
@@ -459,7 +500,13 @@ def with_sensitive(
 def _classes(
     model: Any, rows: pd.DataFrame, inputs: Sequence[str], batch_size: int | None
 ) -> Sequence[Any]:
-    """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores."""
+    """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores.
+
+    A text is the name of a network of testsgd's own, which knows its labels.
+    """
+    if isinstance(model, (str, Path)):
+        labels = labels_of_network(model)
+        return [labels.negative, labels.positive]
     known = getattr(model, "classes_", None)
     if known is not None:
         return list(np.ravel(known))
@@ -508,6 +555,8 @@ def predictions_of_model(
     [2000, 5000]
     """
     called = model.predict if hasattr(model, "predict") else model
+    if is_keras_model(model):
+        called = KerasFunction(model)
     if not callable(called):
         raise ModelError(
             f"a {type(model).__name__} is no model",

@@ -374,6 +374,10 @@ def _audit_counted(
             name=name,
             **chosen,
         )
+    if threshold is not None:
+        from testsgd.models.answers import no_scores_given
+
+        raise no_scores_given(threshold)
     return audit_counts(
         read_frame(Path(dataset)),
         predictions=predictions,

@@ -8,12 +8,18 @@ import typer
 
 from testsgd.cli import console, options
 
+_PREDICTIONS = "prediction"
+
 
 def cells_sql(
     dataset: options.DatasetArgument,
     predictions: Annotated[
-        str, typer.Option(help="The column with the predictions, or decisions.")
-    ] = "prediction",
+        str | None,
+        typer.Option(
+            help="The column with the predictions, or decisions. (default: prediction, which a "
+            "comment before the query says)"
+        ),
+    ] = None,
     table: Annotated[str, typer.Option(help="The table of the rows.")] = "decisions",
     label: Annotated[
         str | None,
@@ -54,10 +60,13 @@ def cells_sql(
             for name, feature in sensitive.items()
             if feature.continuous
         ],
-        predictions=predictions,
+        predictions=predictions or _PREDICTIONS,
         label=label,
         weights=weights,
         dialect=dialect,
     )
+    if predictions is None:
+        # A comment in each of the dialects.
+        console.print_line(f'-- predictions: column "{_PREDICTIONS}"; --predictions names another')
     console.print_line(query)
     return console.DONE

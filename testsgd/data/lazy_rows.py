@@ -11,6 +11,8 @@ from testsgd.errors import DataError
 
 # Engines within this process, with the method that computes the rows.
 _FETCHING = {"polars": "collect", "duckdb": "df"}
+# Those of other engines, which a user calls.
+_COLLECTING = {**_FETCHING, "dask": "compute", "ibis": "to_pandas"}
 
 
 def is_lazy(data: Any) -> bool:
@@ -79,7 +81,40 @@ def fetched(data: Any) -> Any:
         ) from error
 
 
-def check_row_order(data: Any, *, where: str) -> None:
+def lazy_columns(data: Any) -> list[str]:
+    """Return the names of the columns of a lazy frame or a relation; none of other data.
+
+    Parameters
+    ----------
+    data : object
+        Anything.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> import polars
+    >>> lazy_columns(polars.LazyFrame({"age": [30]})), lazy_columns([30])
+    (['age'], [])
+    """
+    return nw.from_native(data).collect_schema().names() if is_lazy(data) else []
+
+
+def collecting(data: Any) -> str:
+    """Return how a user fetches the rows of a lazy frame or a relation, as a call of a method.
+
+    Examples
+    --------
+    >>> import polars
+    >>> collecting(polars.LazyFrame({"age": [30]}))
+    '.collect()'
+    """
+    return f".{_COLLECTING.get(_engine(data) or '', 'toPandas')}()"
+
+
+def check_row_order(data: Any, *, where: str, of_model: bool = False) -> None:
     """Refuse a lazy frame or a relation beside other columns, with which it may not align.
 
     Parameters
@@ -88,6 +123,8 @@ def check_row_order(data: Any, *, where: str) -> None:
         Anything.
     where : str
         The parameter that an error names.
+    of_model : bool
+        Whether a model is asked about the rows, which then cannot stay where they are.
 
     Raises
     ------
@@ -103,7 +140,9 @@ def check_row_order(data: Any, *, where: str) -> None:
             f"the rows of a {type(data).__name__} have no fixed order, and may not align with the "
             "other columns",
             where=where,
-            remedy=f"collect it together with these first, or {_BY_COLUMN}",
+            remedy=f"collect the rows first ({collecting(data)}), and give columns of these"
+            if of_model
+            else f"collect it together with these first, or {_BY_COLUMN}",
         )
 
 

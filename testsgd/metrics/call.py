@@ -26,7 +26,7 @@ from testsgd.errors import ParameterError
 from testsgd.metrics.definitions import asks_for_numbers
 from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import are_numbers, read_predictions
+from testsgd.metrics.predictions import are_numbers, is_cut, read_predictions
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.parameters import show_parameters
@@ -135,6 +135,7 @@ def audit_predictions(
         metrics is not None
         or sample_weight is not None
         or rule is not None
+        or is_cut(y_pred, threshold, y_true)
         or not chosen.keys().isdisjoint(ONLY_FOR_METRICS)
     )
     if by_metrics or _are_numbers(y_pred, y_true, favourable):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from testsgd.auditing import check_columns, check_not_sensitive, frame_of
+from testsgd.auditing import check_columns, check_not_sensitive, check_one_use, frame_of
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
@@ -17,6 +17,7 @@ from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.metrics.summing import kind_of_rows, sum_rows
+from testsgd.models.answers import no_scores_given
 
 
 def audit_counts(
@@ -190,10 +191,12 @@ def audit_rows_elsewhere(
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule)
     wanted = with_rule(metrics, rule)
-    check_not_sensitive(
-        {"predictions": predictions, "label": label, "weights": weights}, sensitive_features
-    )
+    named = {"predictions": predictions, "label": label, "weights": weights}
+    check_one_use(named)
+    check_not_sensitive(named, sensitive_features)
     kind = kind_of_rows(rows, predictions=predictions, label=label)
+    if kind == "decisions" and threshold is not None:
+        raise no_scores_given(threshold)
     if kind != "decisions":
         if wanted is None:
             wanted = default_metrics(kind, labelled=label is not None, threshold=threshold)

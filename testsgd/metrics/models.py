@@ -13,8 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing import (
+    check_model_first,
     check_same_order,
     check_sensitive_differ,
+    column_of,
     find_model_and_table,
     model_and_rows,
     note_on_rows,
@@ -142,8 +144,12 @@ def audit_model_by_metrics(
     ('sex = f', -2.0)
     """
     started = time.perf_counter()
+    check_model_first(model, data, "audit_model_by_metrics(model, rows, ...)")
+    for beside, where in ((y, "y"), (sample_weight, "sample_weight")):
+        check_row_order(beside, where=where, of_model=True)
+    y = None if y is None else column_of(y, "y")
     if y is not None or sample_weight is not None or not isinstance(sensitive_features, Sequence):
-        check_row_order(data, where="data")
+        check_row_order(data, where="data", of_model=True)
     given = rows_of(data)
     check_same_order(y, given, where="y")
     check_same_order(sample_weight, given, where="sample_weight")

@@ -28,6 +28,7 @@ from testsgd.metrics.rules_of_kinds import (
     limit_of,
     no_true_numbers,
 )
+from testsgd.models.answers import no_scores_given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,7 +280,7 @@ def read_predictions(
     DataError
         If there are more or fewer of them than rows, or a prediction or weight is not usable.
     ParameterError
-        If the favourable class is not clear.
+        If the favourable class is not clear, or there is a threshold for classes.
 
     Examples
     --------
@@ -295,10 +296,43 @@ def read_predictions(
     weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
     kind = _kind(predicted, true, as_numbers=as_numbers)
     if kind == "decisions":
+        _check_no_threshold(predicted, threshold)
         return _of_classes(predicted, true, weights=weights, favourable=favourable)
     return _of_numbers(
         predicted, true, kind=kind, weights=weights, favourable=favourable, threshold=threshold
     )
+
+
+def _check_no_threshold(classes: pd.Series[Any], threshold: float | None) -> None:
+    # Scores that are all 0.0 or 1.0 are read as classes, which any threshold leaves as they are.
+    certain = pd.api.types.is_float_dtype(classes.dtype) and bool(classes.isin([0, 1]).all())
+    if threshold is not None and not certain:
+        raise no_scores_given(threshold)
+
+
+def is_cut(predicted: pd.Series[Any], threshold: float | None, true: Any = None) -> bool:
+    """Return whether predictions are scores or numbers of which a threshold makes decisions.
+
+    `true` are the true labels, if there are any.
+
+    Raises
+    ------
+    ParameterError
+        If there is a threshold, and the predictions are classes.
+
+    Examples
+    --------
+    >>> is_cut(pd.Series([0.2, 0.7]), 0.5), is_cut(pd.Series(["no", "yes"]), None)
+    (True, False)
+    """
+    if threshold is None:
+        return False
+    known = predicted.dropna()
+    labels = None if true is None else pd.Series(true)
+    if _kind(known, labels, as_numbers=False) != "decisions":
+        return True
+    _check_no_threshold(known, threshold)
+    return False
 
 
 def read_weights(sample_weight: Any, *, rows: int) -> Floats:

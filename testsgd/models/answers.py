@@ -90,6 +90,17 @@ def no_scores(threshold: float) -> ParameterError:
     )
 
 
+def no_scores_given(threshold: float) -> ParameterError:
+    """Return the error of a threshold for predictions that are labels."""
+    return ParameterError(
+        f"the threshold {threshold:g} is of scores or numbers, and the predictions are read as "
+        "labels",
+        where="threshold",
+        remedy="leave it out, or name the column of the scores",
+        threshold=threshold,
+    )
+
+
 # That chance makes a model with two labels wrong so often is taken for impossible below it.
 _RARE = 0.001
 

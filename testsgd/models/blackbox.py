@@ -269,9 +269,45 @@ class KerasFunction:
     model: Any
 
     def __call__(self, asked: pd.DataFrame | Sequence[str]) -> Any:
-        """Return what the model predicts."""
+        """Return what the model predicts.
+
+        Raises
+        ------
+        ModelError
+            If rows have another number of columns than the model takes, or a text among them.
+        """
+        if isinstance(asked, pd.DataFrame):
+            _check_keras_columns(self.model, asked)
         inputs = keras_inputs(self.model, asked)
         return self.model.predict(inputs, batch_size=_BATCH, verbose=0)
+
+
+def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
+    """Raise a ModelError if rows are not as many columns of numbers as a network takes."""
+    remedy = (
+        "give the columns that it was trained on and no others, or a function "
+        "(package.module:callable) that turns the rows into its inputs"
+    )
+    # Several inputs have a list of shapes.
+    shape = getattr(network, "input_shape", None)
+    width = shape[1] if isinstance(shape, tuple) and len(shape) == 2 else None
+    if isinstance(width, int) and width != rows.shape[1]:
+        raise ModelError(
+            f"the network takes {width} columns, and the rows have {rows.shape[1]} "
+            f"({listed_columns(tuple(rows.columns))})",
+            where="model",
+            remedy=remedy,
+        )
+    for name, column in rows.items():
+        try:
+            float_inputs(column.to_frame())
+        except (TypeError, ValueError) as error:
+            raise ModelError(
+                f"the column {name!r} has no numbers, and the network takes nothing else",
+                where="model",
+                remedy=remedy,
+                column=name,
+            ) from error
 
 
 def keras_inputs(network: Any, asked: pd.DataFrame | Sequence[str]) -> Any:

@@ -7,8 +7,10 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,8 @@ from testsgd.models.external import ExternalModel, as_rows, check_above_zero
 
 COMMAND_PREFIX = "cmd:"
 """What stands before a command that is given as a text."""
+
+_REMEDY = "make it write one label or score a row, and nothing else, to its standard output"
 
 
 class CommandModel(ExternalModel):
@@ -71,15 +75,16 @@ class CommandModel(ExternalModel):
         Raises
         ------
         ModelError
-            If the program is not found, fails, takes too long, or writes another number of lines.
+            If the program is not found, fails, takes too long, or writes another number of lines:
+            it is ended as soon as it has written more.
         """
         written = as_rows(asked).to_csv(index=False, lineterminator="\n")
-        output = self._run(written).removesuffix("\n")
+        output = self._run(written, len(asked)).removesuffix("\n")
         lines = [line.strip() for line in output.split("\n")] if output else []
         if len(lines) != len(asked):
             raise self._error(
                 f"the command wrote {len(lines):,} lines for {len(asked):,} rows",
-                "make it write one label or score a row, and nothing else, to its standard output",
+                _REMEDY,
             )
         if "" in lines:
             raise self._error(
@@ -88,8 +93,8 @@ class CommandModel(ExternalModel):
             )
         return predictions_of(lines)
 
-    def _run(self, written: str) -> str:
-        """Return what the program writes."""
+    def _run(self, written: str, rows: int) -> str:
+        """Return what the program writes about `rows` rows."""
         try:
             # In a session of its own, so that all that it starts can be ended with it.
             process = subprocess.Popen(
@@ -97,8 +102,6 @@ class CommandModel(ExternalModel):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -107,25 +110,157 @@ class CommandModel(ExternalModel):
                 f"{self._command[0]!r} cannot be started ({reason})",
                 "name a program that is installed, or its path",
             ) from error
-        with process:
-            try:
-                output, errors = process.communicate(written, timeout=self._timeout)
-            except subprocess.TimeoutExpired as error:
-                _end(process)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        ends = time.monotonic() + self._timeout
+        output = _Output(process.stdout, lines=rows)
+        errors = _Errors(process.stderr)
+        threads = [_Input(process.stdin, written), output, errors]
+        try:
+            for thread in threads:
+                thread.start()
+            _wait(output, ends)
+            if output.is_too_much:
+                self._check_exit_code(_ended_by_itself(process), errors)
+                raise self._error(
+                    f"the command wrote at least {output.written_lines} for {rows:,} rows", _REMEDY
+                )
+            _wait(errors, ends)
+            code = process.wait(max(0.0, ends - time.monotonic()))
+        except BaseException as error:
+            # Also at Ctrl-C, which a session of its own does not get.
+            _end(process)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
                 raise self._error(
                     f"the command did not finish within {self._timeout:g} s",
                     "give it a longer timeout, in Python with CommandModel, or fewer rows",
                 ) from error
-            except BaseException:
-                # Such as Ctrl-C, which a session of its own does not get.
-                _end(process)
-                raise
-        if process.returncode != 0:
+            raise
+        finally:
+            for thread in threads:
+                thread.close()
+        self._check_exit_code(code, errors)
+        return output.text()
+
+    def _check_exit_code(self, code: int | None, errors: _Errors) -> None:
+        if code:
+            errors.join(_PATIENCE)
             raise self._error(
-                f"the command ended with exit code {process.returncode}{_last_line(errors)}",
+                f"the command ended with exit code {code}{_last_line(errors.text())}",
                 "run it by hand on a CSV file with a header",
             )
-        return output
+
+
+# Bytes of a prediction, with its line end, and of all beside them: far more than they have.
+_LINE_BYTES = 2**10
+_OTHER_BYTES = 2**16
+# How much is read at once, and is kept of what a program writes of its errors.
+_CHUNK = 2**16
+# Seconds in which a program that has written too much may end by itself, and say why.
+_PATIENCE = 0.5
+
+
+class _Pipe(threading.Thread):
+    """Works on one of the pipes of a program beside those who wait for it."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._pipe = pipe
+
+    def close(self) -> None:
+        """Close the pipe, unless a program that left the session still holds its other end."""
+        if self.ident is not None:
+            self.join(_PATIENCE)
+        if not self.is_alive():
+            with contextlib.suppress(OSError):
+                self._pipe.close()
+
+
+class _Input(_Pipe):
+    """Writes a text to a program, which need not read it."""
+
+    def __init__(self, pipe: IO[bytes], written: str) -> None:
+        super().__init__(pipe)
+        self._written = written.encode("utf-8", errors="replace")
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError):
+            self._pipe.write(self._written)
+        with contextlib.suppress(OSError):
+            self._pipe.close()
+
+
+class _Reading(_Pipe):
+    """Reads what a program writes."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        super().__init__(pipe)
+        self._content = bytearray()
+
+    def run(self) -> None:
+        while chunk := os.read(self._pipe.fileno(), _CHUNK):
+            self._content += chunk
+            if self._is_enough(chunk):
+                break
+
+    def _is_enough(self, chunk: bytes) -> bool:
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """Return what was read, its line ends as in Python."""
+        text = self._content.decode("utf-8", errors="replace")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class _Errors(_Reading):
+    """Reads all that a program writes of its errors, and keeps the end."""
+
+    def _is_enough(self, chunk: bytes) -> bool:
+        del self._content[:-_CHUNK]
+        return False
+
+
+class _Output(_Reading):
+    """Reads the predictions that a program writes, until they are more than there can be."""
+
+    def __init__(self, pipe: IO[bytes], *, lines: int) -> None:
+        super().__init__(pipe)
+        self._most_lines = lines
+        self._lines = 0
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether it wrote more lines than there are rows, or more bytes than these can have."""
+        most_bytes = self._most_lines * _LINE_BYTES + _OTHER_BYTES
+        return self._lines > self._most_lines or len(self._content) > most_bytes
+
+    @property
+    def written_lines(self) -> str:
+        """How much was read, in words."""
+        if self._lines > self._most_lines:
+            return f"{self._lines:,} lines"
+        return f"{len(self._content):,} bytes"
+
+    def _is_enough(self, chunk: bytes) -> bool:
+        self._lines += chunk.count(b"\n")
+        return self.is_too_much
+
+
+def _wait(thread: threading.Thread, ends: float) -> None:
+    """Wait for a thread; raise what Popen raises if it is not done at a time of the clock."""
+    thread.join(max(0.0, ends - time.monotonic()))
+    if thread.is_alive():
+        raise subprocess.TimeoutExpired("command", 0)
+
+
+def _ended_by_itself(process: subprocess.Popen[bytes]) -> int | None:
+    """Return the exit code of a program that ends in a moment; None if it goes on."""
+    try:
+        return process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def command_of(text: str) -> CommandModel:
@@ -172,7 +307,7 @@ def predictions_of(lines: Sequence[str]) -> NDArray[Any]:
         return np.array(lines)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """End a program and all that it has started."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -10,6 +10,8 @@ import io
 import json
 import math
 import platform
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,9 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd._version import __version__
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, TestSGDError
 from testsgd.io import (
     TooLargeError,
+    check_archive,
     check_compression,
     check_file_memory,
     files_together,
@@ -79,11 +82,12 @@ def write_preprocessing(
 
 
 def read_preprocessing(
-    path: Path, subject: str, *, favourable: str, read: Callable[[dict[str, Any]], Read]
+    path: Path, subject: str, *, favourable: str | None, read: Callable[[dict[str, Any]], Read]
 ) -> tuple[Labels, Read]:
     """Read what :func:`write_preprocessing` wrote beside a network.
 
-    `favourable`: the label whose rate is compared; the network must know it. `read`: makes
+    `favourable`: the label whose rate is compared; the network must know it, if it is given.
+    `read`: makes
     something of the document; an OSError, ValueError, KeyError or TypeError that it raises
     is reported as a document that cannot be read.
     """
@@ -114,7 +118,7 @@ def read_preprocessing(
             where=str(path),
             remedy="audit it with the data set it was trained on",
         )
-    if favourable not in (labels.positive, labels.negative):
+    if favourable not in (None, labels.positive, labels.negative):
         raise ModelError(
             f"the network knows the labels {labels.positive!r} and {labels.negative!r}, "
             f"not {favourable!r}",
@@ -180,6 +184,126 @@ def read_layers(
             where=str(path),
             remedy="give a network that `testsgd train` wrote, or package.module:callable",
         ) from error
+
+
+# Where what may stand in the configuration of a network comes from. Keras imports whatever module a
+# file names, so others are refused.
+_KERAS_PARTS = re.compile(
+    r"keras|keras\.(src\.)?(activations|constraints|dtype_policies|engine|initializers|layers|models|ops"
+    r"|regularizers)(\.\w+)*"
+)
+# Layers that hold code, or read other files.
+_RUNNING_CLASSES = frozenset(
+    {"FlaxLayer", "JaxLayer", "Lambda", "TFSMLayer", "TorchModuleWrapper", "__lambda__"}
+)
+
+
+def is_own_network(path: Path) -> bool:
+    """Return whether beside a ``.keras`` file is what ``testsgd train`` writes with it.
+
+    Examples
+    --------
+    >>> is_own_network(Path("no such folder") / "mine.keras")
+    False
+    """
+    return any((path.parent / name).is_file() for name in (PREPROCESSING_FILE, CARD_FILE))
+
+
+def read_keras_model(path: Path) -> Any:
+    """Return the Keras model of a file that its ``save`` wrote, read by Keras itself.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A ``.keras`` file. Nothing that is in it is run.
+
+    Returns
+    -------
+    keras.Model
+
+    Raises
+    ------
+    ModelError
+        If it cannot be read, unpacks to too much, or holds code or classes that are not of Keras.
+    MissingExtraError
+        If Keras is not installed.
+
+    Examples
+    --------
+    >>> read_keras_model(Path("no such file.keras"))
+    Traceback (most recent call last):
+        ...
+    testsgd.errors.ModelError: no such file.keras: there is no such file; check the path
+    """
+    if (reason := why_no_file(path)) is not None:
+        raise ModelError(reason, where=str(path), remedy="check the path")
+    instead = "load it with Keras and give the model from Python, or as package.module:callable"
+    try:
+        _check_keras_file(path)
+        # Imported here: training needs this module.
+        from testsgd.models.training import quiet_keras
+
+        keras = quiet_keras(f"reading {path.name}")
+        with warnings.catch_warnings():
+            # Keras warns of what it leaves out, such as the state of an optimiser.
+            warnings.simplefilter("ignore")
+            return keras.saving.load_model(path, compile=False, safe_mode=True)
+    except TestSGDError:
+        raise
+    except _ForeignPartError as error:
+        raise ModelError(
+            f"the network holds {error}, which is not read from a file, as it may run code",
+            where=str(path),
+            remedy=instead,
+        ) from error
+    except TooLargeError as error:
+        raise ModelError(
+            f"the network is not read ({error.strerror})", where=str(path), remedy=instead
+        ) from error
+    except Exception as error:
+        # Whatever the parsers and Keras raise at bytes that are damaged.
+        raise ModelError(
+            "this .keras file cannot be read", where=str(path), remedy=f"save it anew, or {instead}"
+        ) from error
+
+
+class _ForeignPartError(Exception):
+    """A configuration names what is not of Keras, or holds code."""
+
+
+def _check_keras_file(path: Path) -> None:
+    """Check the sizes of a ``.keras`` file, and that it names parts of Keras only."""
+    import h5py
+
+    check_archive(path)
+    configuration = loads_json(read_member(path, _CONFIGURATION, at_most=_MOST_CONFIGURATION))
+    _check_parts(configuration)
+    check_declared_weights(path, configuration, _WEIGHTS)
+    packed = read_member(path, _WEIGHTS)
+    with h5py.File(io.BytesIO(packed), "r") as file:
+        check_stored_weights(path, configuration, file)
+        sizes: list[int] = []
+        file.visititems(lambda _, stored: sizes.append(getattr(stored, "nbytes", 0)))
+    check_file_memory(sum(sizes), path)
+    check_compression(sum(sizes), len(packed), path)
+
+
+def _check_parts(configuration: Any) -> None:
+    if isinstance(configuration, list):
+        for item in configuration:
+            _check_parts(item)
+    if not isinstance(configuration, dict):
+        return
+    name, module = configuration.get("class_name"), configuration.get("module")
+    if name in _RUNNING_CLASSES or (module and not _KERAS_PARTS.fullmatch(str(module))):
+        raise _ForeignPartError(f"{module}.{name}" if module else name)
+    # A layer of words that names a file in place of its words.
+    if isinstance(configuration.get("vocabulary"), str):
+        raise _ForeignPartError("the name of another file")
+    for key, item in configuration.items():
+        # How it was trained is not read.
+        if key != "compile_config":
+            _check_parts(item)
 
 
 def _configured_layers(configuration: Any) -> list[dict[str, Any]]:

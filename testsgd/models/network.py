@@ -25,7 +25,13 @@ from testsgd.errors import ModelError
 from testsgd.models.answers import Asked, Output
 from testsgd.models.blackbox import PreparedRows
 from testsgd.models.encoding import Encoding
-from testsgd.models.files import SigmoidOutput, WrongLayersError, read_layers, read_preprocessing
+from testsgd.models.files import (
+    Labels,
+    SigmoidOutput,
+    WrongLayersError,
+    read_layers,
+    read_preprocessing,
+)
 
 
 def single_threaded_products() -> AbstractContextManager[Any]:
@@ -228,6 +234,12 @@ class PreparedNetworkRows:
             exact_inputs[:, inputs] = changed[near]
             sums[near] = self._model.output_sums(exact_inputs)
         return self._model.sigmoid.decide(sums)
+
+
+def network_labels(path: Path) -> Labels:
+    """Return the labels that a network of rows knows, by the preprocessing beside it."""
+    labels, _ = read_preprocessing(path, "tables", favourable=None, read=lambda document: document)
+    return labels
 
 
 def read_network(path: Path, *, favourable: str, name: str, threshold: float = 0.5) -> NetworkModel:

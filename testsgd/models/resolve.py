@@ -16,8 +16,8 @@ from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
 from testsgd.models.booster_files import check_has_classes
 from testsgd.models.external import ExternalModel
-from testsgd.models.files import MODEL_FILE, card_of
-from testsgd.models.network import NetworkModel, read_network
+from testsgd.models.files import MODEL_FILE, Labels, card_of
+from testsgd.models.network import NetworkModel, network_labels, read_network
 from testsgd.models.pickled_files import PICKLES
 from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
 from testsgd.models.text.blackbox import CallableTextModel, TextModel
@@ -60,8 +60,8 @@ def load_model(
     source : str, path-like, callable, estimator or None
         ``None``: the network trained for the data set, ``models/<name>/model.keras`` in the working
         folder or, if there is none, the one that is shipped with testsgd. A name of the catalogue:
-        the network shipped under that name. A ``.keras`` file written by ``testsgd train``. A
-        ``.skops`` file with an estimator.
+        the network shipped under that name. A ``.keras`` file written by ``testsgd train``, or by
+        Keras. A ``.skops`` file with an estimator.
         The address of an HTTP endpoint, as :class:`EndpointModel` asks it. ``cmd:`` and a command,
         as :class:`CommandModel` runs it. A folder that MLflow wrote a model to.
         ``package.module:callable``: a function from a data frame, or from named columns, to labels
@@ -222,8 +222,6 @@ def _load(
         return from_object(model, _name_of(model))
     text = str(source)
     path = Path(source)
-    if text.endswith(NETWORK_FILE):
-        return from_network(path, path.parent.name or text)
     opened = open_model(source, trust_pickle=trust_pickle)
     if opened is not None:
         loaded = from_object(opened.model, opened.name)
@@ -231,6 +229,8 @@ def _load(
             return loaded
         return replace(loaded, file_sha256=sha256_of_file(file), card=card_of(file))
     check_model_name(text)
+    if text.endswith(NETWORK_FILE):
+        return from_network(path, path.parent.name or text)
     return from_network(_shipped(text), text)
 
 
@@ -306,6 +306,32 @@ def unknown_model(text: str, kinds: str, *, library: str | None = None) -> Model
             f"package.module:callable; or {remedy}"
         )
     return ModelError(what, where="model", remedy=remedy, path=text)
+
+
+def labels_of_network(source: str | Path) -> Labels:
+    """Return the labels of a network of testsgd's own, by its file or its name of the catalogue.
+
+    Parameters
+    ----------
+    source : str or path-like
+        As :func:`check_model_name` takes it.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    ModelError
+        If what stands beside the network cannot be read, or is of texts.
+
+    Examples
+    --------
+    >>> labels_of_network("demo")
+    Labels(positive='yes', negative='no')
+    """
+    text = str(source)
+    return network_labels(Path(source) if text.endswith(NETWORK_FILE) else _shipped(text))
 
 
 def _shipped(name: str) -> Path:

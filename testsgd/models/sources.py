@@ -26,6 +26,7 @@ from testsgd.models.booster_files import (
 from testsgd.models.command import COMMAND_PREFIX, command_of
 from testsgd.models.endpoint import EndpointModel, is_url
 from testsgd.models.external import ExternalModel
+from testsgd.models.files import is_own_network, read_keras_model
 from testsgd.models.mlflow_models import (
     MLflowModel,
     is_mlflow_folder,
@@ -37,7 +38,7 @@ from testsgd.models.skops_files import read_skops
 from testsgd.models.torch_modules import TorchModel, is_torch_module
 from testsgd.plugins import load_plugin
 
-# How the names of networks of testsgd's own end.
+# How the names of files of Keras end, and so of networks of testsgd's own.
 NETWORK_FILE = ".keras"
 
 # The group of entry points by which other packages add types of model files.
@@ -96,7 +97,9 @@ def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
     if text.startswith(COMMAND_PREFIX):
         return _external(command_of(text))
     if text.endswith(NETWORK_FILE):
-        return None
+        if is_own_network(path):
+            return None
+        return OpenedModel(read_keras_model(path), name=path.parent.name or text, file=path)
     if is_mlflow_folder(path):
         return _external(read_mlflow(path, trusted=trust_pickle))
     if is_model_file(path):

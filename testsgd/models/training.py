@@ -64,15 +64,21 @@ def seeded_keras(seed: int) -> Any:
 
 def repeatable_keras() -> Any:
     """Import Keras with TensorFlow, and let its operations give the same results every time."""
+    keras = quiet_keras("training a network")
+    import tensorflow as tf
+
+    tf.config.experimental.enable_op_determinism()
+    return keras
+
+
+def quiet_keras(purpose: str) -> Any:
+    """Import Keras with TensorFlow; `purpose` says what for, if they are not installed."""
     try:
         with _quiet_tensorflow():
             import keras
-            import tensorflow as tf
+            import tensorflow  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError(
-            "tensorflow", extra="tensorflow", purpose="training a network"
-        ) from error
-    tf.config.experimental.enable_op_determinism()
+        raise MissingExtraError("tensorflow", extra="tensorflow", purpose=purpose) from error
     return keras
 
 
