@@ -183,3 +183,52 @@ def test_a_mistake_is_named_by_its_key(changed: dict[str, Any], key: str) -> Non
         MonitorSpecification.from_dict({**BY_EXPRESSION, **changed})
     assert key in str(caught.value)
     assert len(str(caught.value)) < 700
+
+
+@pytest.mark.parametrize("written", [{1: 1, 0: 0}, {1: "Yes", 0: "No"}, {1: "granted", 0: ""}])
+@pytest.mark.parametrize("rule", [{"bound": "1/10"}, {"bound": 1, "rule": "estimate"}])
+def test_a_decision_that_never_holds_is_no_evidence_of_equal_treatment(
+    written: dict[int, Any], rule: dict[str, Any]
+) -> None:
+    rate = {"a": 0.8, "b": 0.4}
+    random = np.random.default_rng(1)
+    people = [
+        {"sex": "ab"[n % 2], "decision": written[int(random.random() < rate["ab"[n % 2]])], "id": n}
+        for n in range(4000)
+    ]
+    document = {
+        "events": {"group": "sex", "decision": "decision = yes"},
+        "properties": [PARITY | rule],
+    }
+    result = testsgd.monitor(document, people)
+    assert result.exit_code == 3
+    assert any("decision = yes" in sentence for sentence in result.verdict.sentences)
+    right = [person | {"decision": "yes" if n % 4 > 1 else "no"} for n, person in enumerate(people)]
+    assert testsgd.monitor(document, right).exit_code == 0
+
+
+def test_a_label_that_never_holds_is_no_evidence_of_equal_treatment() -> None:
+    document = {
+        "events": {"label": "label = yes"},
+        "properties": [
+            {"property": "predictive_equality", "bound": 1, "rule": "estimate"},
+        ],
+    }
+    people = [{"group": "ab"[n % 2], "decision": 1, "label": n % 3 % 2} for n in range(400)]
+    result = testsgd.monitor(document, people)
+    assert result.exit_code == 3
+    assert any("label = yes" in sentence for sentence in result.verdict.sentences)
+    words = [person | {"label": ["no", "yes"][person["label"]]} for person in people]
+    assert testsgd.monitor(document, words).exit_code == 0
+
+
+def test_that_a_decision_held_is_known_to_a_run_that_goes_on(tmp_path: Path) -> None:
+    document = {
+        "events": {"decision": "decision = yes"},
+        "properties": [PARITY | {"bound": 1, "rule": "estimate"}],
+    }
+    first = [{"group": "ab"[n % 2], "decision": "yes"} for n in range(4)]
+    second = [{"group": "ab"[n % 2], "decision": "no"} for n in range(400)]
+    state = tmp_path / "state.json"
+    assert testsgd.monitor(document, first, state=state).exit_code == 0
+    assert testsgd.monitor(document, second, state=state).exit_code == 0
