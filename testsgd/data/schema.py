@@ -178,6 +178,11 @@ class Label(Part):
         return self._together if self.favourable == joined_name(self._together) else ()
 
     @property
+    def others(self) -> tuple[str, ...]:
+        """The labels besides the favourable one, as far as these are declared."""
+        return tuple(value for value in self.values or () if value != self.favourable)
+
+    @property
     def outcome_given(self) -> bool:
         """Whether `outcome` is given, and not left at its default."""
         return "outcome" in self.model_fields_set

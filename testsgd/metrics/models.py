@@ -34,6 +34,7 @@ from testsgd.data import (
 )
 from testsgd.data.cells import missing_column
 from testsgd.data.inference import guess_among
+from testsgd.data.schema import Label
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.metrics.definitions import resolve_metrics
@@ -224,6 +225,7 @@ def audit_model_by_metrics(
         file_sha256=None if file is None else sha256_of_file(file),
         queries=len(rows),
         together=answers.together,
+        others=answers.others,
     )
 
 
@@ -325,6 +327,7 @@ def audit_described_by_metrics(
         file_sha256=loaded.file_sha256,
         queries=len(table),
         together=label.together,
+        others=_other_labels(loaded.model, label),
     )
 
 
@@ -336,6 +339,8 @@ class _Answers:
     labels: pd.Series[Any] | None
     favourable: Any  # The class whose rate is compared, as far as it is known.
     together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
+    # All other classes; None: those of the predictions and labels.
+    others: tuple[str, ...] | None = None
     notes: tuple[str | None, ...] = ()  # What is to be said of these answers.
     called: str  # The model's name.
 
@@ -393,6 +398,7 @@ def _ask(
         labels=None if labels is None else _as_classes(table.labels, label.favourable),
         favourable=label.favourable,
         together=label.together,
+        others=_other_labels(loaded.model, label),
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
         called=loaded.model.name,
     )
@@ -405,15 +411,19 @@ def _of_model(
     file_sha256: str | None,
     queries: int,
     together: tuple[str, ...],
+    others: tuple[str, ...] | None,
 ) -> MetricsResult:
     """Return the result of an audit of predictions as one of the model that was asked for them.
 
-    `together` are the classes that the favourable one is made of, if they are several.
+    `together` are the classes that the favourable one is made of, if they are several; `others`
+    take the place of the other classes.
     """
     model = AskedModel(name=name, file_sha256=file_sha256, queries=queries)
     label = result.summary.data.label
     if together:
         label = label.model_copy(update={"together": list(together)})
+    if others is not None:
+        label = label.model_copy(update={"others": list(others)})
     data = result.summary.data.model_copy(update={"predictions_given": False, "label": label})
     summary = result.summary.model_copy(update={"model": model, "data": data})
     return MetricsResult(summary, result.findings, joined_by=result.joined_by)
@@ -478,6 +488,12 @@ def _predictions(model: Model, table: Table, counter: Counter, *, scores: bool) 
     if pd.api.types.is_bool_dtype(answers.dtype):
         return answers.map({True: favourable, False: f"not {favourable}"})
     return answers
+
+
+def _other_labels(model: Model, label: Label) -> tuple[str, ...]:
+    """Return the labels of the data and of a model that are not favourable."""
+    unknown = model.unknown if isinstance(model, CheckedFunction) else ()
+    return tuple(dict.fromkeys((*label.others, *unknown)))
 
 
 def _note_on_unknown(model: Model) -> str | None:
