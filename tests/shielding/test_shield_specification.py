@@ -83,7 +83,7 @@ def test_what_is_not_said_is_filled_in() -> None:
 
 @pytest.mark.parametrize("kind", ["static-fair", "dynamic"])
 def test_periodic_shields_always_go_on(kind: str) -> None:
-    assert specified(horizon={"length": 5, "shield": kind}).horizon.after == "next"
+    assert specified(horizon={"length": 6, "shield": kind}).horizon.after == "next"
 
 
 def test_labelled_properties_expect_either_label() -> None:

@@ -276,9 +276,23 @@ class ShieldSpecification(ExactDocument):
             ends = f"rates between {welfare[0]} and {welfare[1]} allow a bias of {widest}"
             what = f"{ends}, more than the bound, {self.bound}"
             raise mistake(("horizon", "welfare"), what, "narrow the bounds")
+        self._check_equal_shares()
         if self.inputs.table is not None:
             self._check_table()
         return self
+
+    def _check_equal_shares(self) -> None:
+        """Raise the mistake of a period that no equal shares of its decisions add up to."""
+        length, groups = self.horizon.length, len(self.groups.names)
+        # A decision that counts several times may fill a share by itself.
+        once = all(whole <= 1 for row in self.fairness_property.denominator for whole in row)
+        if self.horizon.shield == "static-fair" and once and length % groups:
+            what = (
+                f"a static-fair shield promises something where all {groups} groups come equally "
+                f"often, which they never do in {length} decisions"
+            )
+            remedy = f"give a multiple of {groups}, such as {length + groups - length % groups}"
+            raise mistake(("horizon", "length"), what, remedy)
 
     def _check_shares(self) -> None:
         """Raise the mistake of shares of unknown groups, or over periods."""
