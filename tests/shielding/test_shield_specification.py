@@ -141,7 +141,7 @@ def test_changes_by_name_and_by_path() -> None:
 
 def test_changing_the_kind_takes_away_what_only_the_former_has() -> None:
     made = specified(
-        horizon={"length": 9, "shield": "static-bounded-welfare", "welfare": [0.4, 0.5]}
+        horizon={"length": 10, "shield": "static-bounded-welfare", "welfare": [0.4, 0.5]}
     )
     for kind, after in (("finite", "stop"), ("dynamic", "next"), ("static-fair", "next")):
         saved = ShieldSpecification.from_dict(made.to_dict())
