@@ -116,3 +116,8 @@ def test_what_is_given_wins_against_the_paper_for_predictions_too(
     parameters = result["parameters"]
     assert (parameters["estimand"], parameters["mode"]) == ("observed", "exact")
     assert parameters["theta"] == 0.05
+
+
+@pytest.mark.parametrize("sign", ["!= female", "not in {female}"])
+def test_a_sign_that_no_group_has_is_named_as_it_was_written(fails: Run, sign: str) -> None:
+    assert repr(sign.rpartition(" ")[0]) in fails("audit", "demo", "--group", f"gender {sign}")

@@ -12,6 +12,7 @@ import pytest
 import testsgd
 from testsgd.errors import EventError, SpecificationError
 from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.shielding import ShieldSpecification
 
 PARITY = {"property": "demographic_parity", "bound": "1/10"}
 ODDS = {"property": "equalized_odds", "bound": "1/10"}
@@ -232,3 +233,49 @@ def test_that_a_decision_held_is_known_to_a_run_that_goes_on(tmp_path: Path) -> 
     state = tmp_path / "state.json"
     assert testsgd.monitor(document, first, state=state).exit_code == 0
     assert testsgd.monitor(document, second, state=state).exit_code == 0
+
+
+@pytest.mark.parametrize("field", ["decision", "label"])
+@pytest.mark.parametrize(
+    "never", ["score = missing", "score > 6 and score < 3", "score in {a, b} and score = c"]
+)
+def test_a_decision_or_label_that_can_never_hold_is_refused(field: str, never: str) -> None:
+    with pytest.raises(SpecificationError) as error:
+        MonitorSpecification.from_dict({"events": {field: never}, "properties": [ODDS]})
+    assert field in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "sometimes",
+    [
+        "score = missing or score > 6",
+        "score = missing and age > 6",
+        "score > 5 and score < 6",
+        "score = 7 and score != '7'",
+    ],
+)
+def test_a_decision_that_holds_for_some_values_is_allowed(sometimes: str) -> None:
+    MonitorSpecification.from_dict({"events": {"decision": sometimes}, "properties": [PARITY]})
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        ["age > 5 and age < 3", "age >= 3"],
+        ["age > 5", "age > 5"],
+        ["age > 5", "sex = f and age > 6"],
+        ["age > 5 or age <= 5 or age = missing", "sex = f"],
+    ],
+)
+def test_groups_that_nobody_can_be_in_are_refused(conditions: list[str]) -> None:
+    groups = [{"name": f"g{place}", "when": when} for place, when in enumerate(conditions)]
+    with pytest.raises(SpecificationError) as error:
+        MonitorSpecification.from_dict({"groups": groups, "properties": [PARITY]})
+    assert "when" in str(error.value)
+    shield = {"fairness": PARITY, "groups": groups, "horizon": {"length": 10}}
+    with pytest.raises(SpecificationError):
+        ShieldSpecification.from_dict(shield)
+    groups[-1]["when"] = "sex = m" if "or" not in conditions[0] else groups[0]["when"]
+    groups[0]["when"] = "sex = f"
+    MonitorSpecification.from_dict({"groups": groups, "properties": [PARITY]})

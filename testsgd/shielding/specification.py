@@ -19,6 +19,7 @@ from testsgd.fairness import FairnessProperty, Measure
 from testsgd.fairness.conditioned_groups import (
     NO_GROUP,
     ConditionedGroup,
+    checked_groups,
     fields_of_groups,
     listed_groups,
     with_names_of,
@@ -63,7 +64,7 @@ class GroupsPart(Part):
             if reserved:
                 what = f"{reserved[0]!r} is what an event says of a decision, and not of a person"
                 raise mistake((index, "when"), what, "rename the field of the person")
-        return by
+        return checked_groups(by)
 
     @property
     def fields(self) -> tuple[str, ...]:
