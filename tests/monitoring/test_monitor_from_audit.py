@@ -351,3 +351,25 @@ def test_values_are_known_as_text_as_number_and_as_boolean(
         (comparison,) = testsgd.monitor(specification, source).summary.comparisons
         counted.append(sum(one.numerator for one in comparison.groups))
     assert counted == [300, 300, 300]
+
+
+@pytest.mark.parametrize("metric", ["true_positive_rate", "false_positive_rate"])
+def test_a_simulation_of_labelled_people_has_the_shares_of_all(metric: str) -> None:
+    people = testsgd.generate_demo(seed=1)
+    # Of the women far fewer have the true label yes.
+    label = np.where((people["gender"] == "female") & (people["age"] > 25), "no", people["granted"])
+    decided = np.where(np.arange(len(people)) % 3 == 0, "yes", people["granted"])
+    decided = np.where(np.arange(len(people)) % 5 == 0, "no", decided)
+    audited = testsgd.audit_predictions(
+        decided,
+        label,
+        sensitive_features=people[["gender"]],
+        metrics=[metric],
+        favourable="yes",
+    )
+    (text,) = monitors_from_audit(audited.to_json())
+    simulation = tomllib.loads(text)["simulation"]
+    first = audited.summary.metrics[0].groups[0]
+    assert first.counted < first.rows == (people["gender"] == first.rules[0].values[0]).sum()
+    share = first.rows / len(people)
+    assert simulation["shares"] == pytest.approx([share, 1 - share], abs=1e-6)

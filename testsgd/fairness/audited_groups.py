@@ -52,6 +52,8 @@ class AuditedGroup:
     observed: bool  # Whether the rates are of the rows as they are, and not of generated ones.
     count_in: int  # Rows that the metric counts, in the group.
     count_out: int  # The same in its complement.
+    # Rows in the group and in its complement, whatever their labels; None if that is not known.
+    people: tuple[int, int] | None
     rate_in: float  # The metric in the group.
     rate_out: float  # The metric in its complement.
     significant: bool  # Whether its difference was statistically significant.
@@ -220,11 +222,20 @@ def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> Aud
         observed=observed,
         count_in=count_in,
         count_out=count_out,
+        people=_people(summary, metric, group),
         rate_in=rate_in,
         rate_out=rate_out,
         significant=_is_significant(summary, group),
         numbers_missing=_numbers_missing(summary, group),
     )
+
+
+def _people(summary: Any, metric: Any, group: Any) -> tuple[int, int] | None:
+    """Return how many rows are in a group and in its complement, with any label."""
+    # Rows without a number are in neither, and groups of a search may be of the other rows.
+    if metric is None or group.in_search is not None or _numbers_missing(summary, group):
+        return None
+    return group.rows, summary.data.rows - group.rows
 
 
 def _is_significant(summary: Any, group: Any) -> bool:

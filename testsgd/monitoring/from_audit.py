@@ -151,11 +151,15 @@ def _simulation_lines(group: AuditedGroup, compared: MetricProperty) -> tuple[st
 
     There is none if one of both sides has nobody, or if all are decided on alike.
     """
-    together = group.count_in + group.count_out
+    of_people = (group.count_in, group.count_out) if compared.label is None else group.people
+    inside, outside = of_people or (group.count_in, group.count_out)
+    together = inside + outside
+    who = compared.who if of_people is None else "rows"
+    other = () if of_people else ("# Fill in: those of people, with the other true label, too.",)
     rates = (round(group.rate_in, 6), round(group.rate_out, 6))
     if not group.count_in or not group.count_out or rates in ((0, 0), (1, 1)):
         return ()
-    share = min(max(round(group.count_in / together, 6), 1e-6), 1 - 1e-6)
+    share = min(max(round(inside / together, 6), 1e-6), 1 - 1e-6)
     origin = "as they are" if group.observed else "that it generated near the data"
     labels = (
         "# Fill in: the share of people whose true label is positive.",
@@ -164,7 +168,8 @@ def _simulation_lines(group: AuditedGroup, compared: MetricProperty) -> tuple[st
     return (
         "[simulation]",
         "# Whom testsgd monitor simulate draws; what is watched does not depend on it.",
-        f"# From the audit: {group.count_in:,} of {together:,} {compared.who} are in the group.",
+        f"# From the audit: {inside:,} of {together:,} {who} are in the group.",
+        *other,
         f"shares = [{share:.6f}, {1 - share:.6f}]",
         f"# The metric in both, of rows {origin}.",
         f"rates = [{rates[0]:.6f}, {rates[1]:.6f}]",
