@@ -116,7 +116,7 @@ def with_names_of(given: Any, **defaults: Any) -> Any:
 def checked_groups(
     groups: tuple[ConditionedGroup, ...] | None,
 ) -> tuple[ConditionedGroup, ...] | None:
-    """Return groups by expressions, or raise the mistake of one that nobody can be in.
+    """Return groups by expressions, or raise the mistake of one that is always empty.
 
     Parameters
     ----------

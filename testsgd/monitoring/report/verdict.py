@@ -72,8 +72,8 @@ def _unread(summary: MonitoringSummary) -> list[str]:
     return [
         f"The {what} “{when}” held in none of {plural(number, 'trial')}: if events have other "
         "values, write these in the specification."
-        for when, number, held, what in never
-        if when is not None and number and not held
+        for when, number, found, what in never
+        if when is not None and number and not found
     ]
 
 
