@@ -171,10 +171,10 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     ...     "fairness": {"property": "demographic_parity", "bound": "1/5"},
     ...     "groups": {"names": ["a", "b"]},
     ...     "horizon": {
-    ...         "length": 12, "shield": "static-bounded-welfare", "welfare": [0.4, 0.6]}})
+    ...         "length": 20, "shield": "static-bounded-welfare", "welfare": [0.4, 0.6]}})
     >>> advice = period_advice(specification)
     >>> advice.least, advice.shortest, advice.narrowest
-    (5, 17, Fraction(1, 3))
+    (5, 17, Fraction(1, 6))
     """
     horizon = specification.horizon
     if not 0 < target < 1:
