@@ -170,7 +170,7 @@ def test_the_command_advises_no_bounds_that_are_refused(
     assert "--probability" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["demographic_parity", "equal_opportunity"])
+@pytest.mark.parametrize("name", ["demographic_parity", "disparate_impact"])
 def test_groups_that_never_come_equally_often_are_refused(name: str) -> None:
     for length, names in ((21, ("a", "b")), (20, ("a", "b", "c"))):
         with pytest.raises(SpecificationError) as error:
