@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from testsgd import audit_predictions
 from testsgd.auditing import AuditResult
+from testsgd.errors import ParameterError
 
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
@@ -88,3 +90,34 @@ def test_an_option_at_its_default_wins_against_the_papers_if_it_is_given(
     chosen = result["parameters"]
     assert (chosen["sampling"], chosen["estimand"]) == (sampling, "neighbourhood")
     assert chosen["theta"] == 0.05
+
+
+@pytest.mark.parametrize("given", [(), ("--estimand", "observed"), ("--mode", "exact")])
+def test_settings_of_the_paper_that_predictions_cannot_have_are_named(
+    fails: Run, people: pd.DataFrame, given: tuple[str, ...]
+) -> None:
+    assert "--as-paper" in fails(*COMMON, "--as-paper", *given)
+    chosen = {
+        name.removeprefix("--"): value for name, value in zip(given[::2], given[1::2], strict=True)
+    }
+    with pytest.raises(ParameterError) as error:
+        audit_predictions(
+            people["approved"], sensitive_features=people[["region"]], as_paper=True, **chosen
+        )
+    assert error.value.where == "as_paper"
+
+
+def test_what_is_given_wins_against_the_paper_for_predictions_too(
+    testsgd: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    chosen = ("--as-paper", "--estimand", "observed", "--mode", "exact", "--out", "out")
+    assert testsgd(*COMMON, *chosen).code in (0, 3)
+    result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
+    parameters = result["parameters"]
+    assert (parameters["estimand"], parameters["mode"]) == ("observed", "exact")
+    assert parameters["theta"] == 0.05
+
+
+@pytest.mark.parametrize("sign", ["!= female", "not in {female}"])
+def test_a_sign_that_no_group_has_is_named_as_it_was_written(fails: Run, sign: str) -> None:
+    assert repr(sign.rpartition(" ")[0]) in fails("audit", "demo", "--group", f"gender {sign}")

@@ -12,6 +12,7 @@ import pytest
 import testsgd
 from testsgd.errors import EventError, SpecificationError
 from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.shielding import ShieldSpecification
 
 PARITY = {"property": "demographic_parity", "bound": "1/10"}
 ODDS = {"property": "equalized_odds", "bound": "1/10"}
@@ -183,3 +184,98 @@ def test_a_mistake_is_named_by_its_key(changed: dict[str, Any], key: str) -> Non
         MonitorSpecification.from_dict({**BY_EXPRESSION, **changed})
     assert key in str(caught.value)
     assert len(str(caught.value)) < 700
+
+
+@pytest.mark.parametrize("written", [{1: 1, 0: 0}, {1: "Yes", 0: "No"}, {1: "granted", 0: ""}])
+@pytest.mark.parametrize("rule", [{"bound": "1/10"}, {"bound": 1, "rule": "estimate"}])
+def test_a_decision_that_never_holds_is_no_evidence_of_equal_treatment(
+    written: dict[int, Any], rule: dict[str, Any]
+) -> None:
+    rate = {"a": 0.8, "b": 0.4}
+    random = np.random.default_rng(1)
+    people = [
+        {"sex": "ab"[n % 2], "decision": written[int(random.random() < rate["ab"[n % 2]])], "id": n}
+        for n in range(4000)
+    ]
+    document = {
+        "events": {"group": "sex", "decision": "decision = yes"},
+        "properties": [PARITY | rule],
+    }
+    result = testsgd.monitor(document, people)
+    assert result.exit_code == 3
+    assert any("decision = yes" in sentence for sentence in result.verdict.sentences)
+    right = [person | {"decision": "yes" if n % 4 > 1 else "no"} for n, person in enumerate(people)]
+    assert testsgd.monitor(document, right).exit_code == 0
+
+
+def test_a_label_that_never_holds_is_no_evidence_of_equal_treatment() -> None:
+    document = {
+        "events": {"label": "label = yes"},
+        "properties": [
+            {"property": "predictive_equality", "bound": 1, "rule": "estimate"},
+        ],
+    }
+    people = [{"group": "ab"[n % 2], "decision": 1, "label": n % 3 % 2} for n in range(400)]
+    result = testsgd.monitor(document, people)
+    assert result.exit_code == 3
+    assert any("label = yes" in sentence for sentence in result.verdict.sentences)
+    words = [person | {"label": ["no", "yes"][person["label"]]} for person in people]
+    assert testsgd.monitor(document, words).exit_code == 0
+
+
+def test_that_a_decision_held_is_known_to_a_run_that_goes_on(tmp_path: Path) -> None:
+    document = {
+        "events": {"decision": "decision = yes"},
+        "properties": [PARITY | {"bound": 1, "rule": "estimate"}],
+    }
+    first = [{"group": "ab"[n % 2], "decision": "yes"} for n in range(4)]
+    second = [{"group": "ab"[n % 2], "decision": "no"} for n in range(400)]
+    state = tmp_path / "state.json"
+    assert testsgd.monitor(document, first, state=state).exit_code == 0
+    assert testsgd.monitor(document, second, state=state).exit_code == 0
+
+
+@pytest.mark.parametrize("field", ["decision", "label"])
+@pytest.mark.parametrize(
+    "never", ["score = missing", "score > 6 and score < 3", "score in {a, b} and score = c"]
+)
+def test_a_decision_or_label_that_can_never_hold_is_refused(field: str, never: str) -> None:
+    with pytest.raises(SpecificationError) as error:
+        MonitorSpecification.from_dict({"events": {field: never}, "properties": [ODDS]})
+    assert field in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "sometimes",
+    [
+        "score = missing or score > 6",
+        "score = missing and age > 6",
+        "score > 5 and score < 6",
+        "score = 7 and score != '7'",
+    ],
+)
+def test_a_decision_that_holds_for_some_values_is_allowed(sometimes: str) -> None:
+    MonitorSpecification.from_dict({"events": {"decision": sometimes}, "properties": [PARITY]})
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        ["age > 5 and age < 3", "age >= 3"],
+        ["age > 5", "age > 5"],
+        ["age > 5", "sex = f and age > 6"],
+        ["age > 5 or age <= 5 or age = missing", "sex = f"],
+    ],
+)
+def test_groups_that_nobody_can_be_in_are_refused(conditions: list[str]) -> None:
+    groups = [{"name": f"g{place}", "when": when} for place, when in enumerate(conditions)]
+    with pytest.raises(SpecificationError) as error:
+        MonitorSpecification.from_dict({"groups": groups, "properties": [PARITY]})
+    assert "when" in str(error.value)
+    shield = {"fairness": PARITY, "groups": groups, "horizon": {"length": 10}}
+    with pytest.raises(SpecificationError):
+        ShieldSpecification.from_dict(shield)
+    groups[-1]["when"] = "sex = m" if "or" not in conditions[0] else groups[0]["when"]
+    groups[0]["when"] = "sex = f"
+    MonitorSpecification.from_dict({"groups": groups, "properties": [PARITY]})

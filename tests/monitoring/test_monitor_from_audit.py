@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
 from pathlib import Path
@@ -15,7 +16,7 @@ import testsgd
 from testsgd.auditing import AuditResult
 from testsgd.cli.main import _run
 from testsgd.data import load_specification, load_table
-from testsgd.errors import ParameterError, ResultError
+from testsgd.errors import EventError, ParameterError, ResultError
 from testsgd.expressions import parse
 from testsgd.fairness.audited_groups import conditions_of
 from testsgd.monitoring import MonitorSpecification, monitors_from_audit
@@ -29,7 +30,7 @@ def audited() -> AuditResult:
 
 def test_a_group_has_the_people_that_the_audit_counted(audited: AuditResult) -> None:
     table = load_table(load_specification("demo"), seed=0)
-    events = table.frame.assign(decision=list("yn" * (len(table) // 2)))
+    events = table.frame.assign(decision=["yes", "no"] * (len(table) // 2))
     distinct = [group for group in audited.summary.groups if group.distinct]
     texts = monitors_from_audit(audited.to_json(), groups=2)
     assert len(texts) == min(2, len(distinct))
@@ -110,7 +111,7 @@ def test_rows_outside_of_an_audit_are_in_no_group(rows: str) -> None:
     chosen = testsgd.audit(None, None, "demo", estimand="observed", rows=rows)
     first = next(group for group in chosen.summary.groups if group.distinct)
     text = monitors_from_audit(chosen.to_json())[0]
-    events = table.frame.assign(decision=list("yn" * (len(table) // 2)))
+    events = table.frame.assign(decision=["yes", "no"] * (len(table) // 2))
     result = testsgd.monitor(MonitorSpecification.parse(text), events)
     (comparison,) = result.summary.comparisons
     assert [one.denominator for one in comparison.groups] == [first.n_in, first.n_out]
@@ -318,5 +319,57 @@ def test_a_label_that_is_called_missing_is_no_missing_decision() -> None:
         grades["grade"], sensitive_features=grades[["sex"]], favourable=["missing", "b"]
     )
     (text,) = monitors_from_audit(audit.to_json(), groups=1)
-    condition = tomllib.loads(text)["events"]["decision"]["when"]
-    assert parse(condition) == parse('decision in {b, "missing"}')
+    events = grades.rename(columns={"grade": "decision"})
+    (comparison,) = testsgd.monitor(MonitorSpecification.parse(text), events).summary.comparisons
+    assert sum(one.denominator for one in comparison.groups) == len(grades)
+    favoured = grades["grade"].isin(["missing", "b"]).sum()
+    assert sum(one.numerator for one in comparison.groups) == favoured
+
+
+@pytest.mark.parametrize("audit", AUDITS_OF_GRADES.values(), ids=AUDITS_OF_GRADES)
+def test_a_value_that_the_audit_does_not_know_is_no_unfavourable_decision(audit: Any) -> None:
+    (text,) = monitors_from_audit(audit().to_json(), groups=1)
+    for unknown in ("A", "granted", 1):
+        events = GRADES.assign(decision=unknown, label="a")
+        with contextlib.suppress(EventError):
+            assert testsgd.monitor(MonitorSpecification.parse(text), events).exit_code == 3
+
+
+@pytest.mark.parametrize("values", [["yes", "no"], [1, 0], [True, False], ["2", "1.5"]])
+def test_values_are_known_as_text_as_number_and_as_boolean(
+    values: list[Any], tmp_path: Path
+) -> None:
+    said = pd.Series([*values, *values, values[0], values[1]] * 100)
+    sexes = pd.DataFrame({"sex": ["f", "m", "f"] * 200})
+    audit = testsgd.audit_predictions(said, sensitive_features=sexes, favourable=values[0])
+    (text,) = monitors_from_audit(audit.to_json(), groups=1)
+    specification = MonitorSpecification.parse(text)
+    events = sexes.assign(decision=said)
+    events.to_csv(tmp_path / "events.csv", index=False)
+    counted = []
+    for source in (events, events.astype(str), tmp_path / "events.csv"):
+        (comparison,) = testsgd.monitor(specification, source).summary.comparisons
+        counted.append(sum(one.numerator for one in comparison.groups))
+    assert counted == [300, 300, 300]
+
+
+@pytest.mark.parametrize("metric", ["true_positive_rate", "false_positive_rate"])
+def test_a_simulation_of_labelled_people_has_the_shares_of_all(metric: str) -> None:
+    people = testsgd.generate_demo(seed=1)
+    # Of the women far fewer have the true label yes.
+    label = np.where((people["gender"] == "female") & (people["age"] > 25), "no", people["granted"])
+    decided = np.where(np.arange(len(people)) % 3 == 0, "yes", people["granted"])
+    decided = np.where(np.arange(len(people)) % 5 == 0, "no", decided)
+    audited = testsgd.audit_predictions(
+        decided,
+        label,
+        sensitive_features=people[["gender"]],
+        metrics=[metric],
+        favourable="yes",
+    )
+    (text,) = monitors_from_audit(audited.to_json())
+    simulation = tomllib.loads(text)["simulation"]
+    first = audited.summary.metrics[0].groups[0]
+    assert first.counted < first.rows == (people["gender"] == first.rules[0].values[0]).sum()
+    share = first.rows / len(people)
+    assert simulation["shares"] == pytest.approx([share, 1 - share], abs=1e-6)

@@ -294,3 +294,28 @@ def test_the_command_writes_reports_that_are_read_again(
     assert result.verdict.headline in printed
     assert "<svg" in result.to_html()
     assert _run([*asked, "--bias", "much", "--out", str(out)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("document", "days"),
+    [
+        ({"window": {"kind": "tumbling", "length": "30 d"}}, 30),
+        ({"window": {"kind": "tumbling", "length": "1 d"}}, 1),
+        ({"window": {"kind": "tumbling", "length": 1000}}, 30),
+        ({"check": "30 d"}, 30),
+        ({"favourable_within": "40 d"}, 30),
+    ],
+)
+def test_streams_in_which_nothing_is_judged_are_refused(
+    document: dict[str, Any], days: int
+) -> None:
+    tables = {key: value for key, value in document.items() if key == "window"}
+    settings = {key: value for key, value in document.items() if key != "window"}
+    watched = {"property": "demographic_parity", "bound": 0.1} | settings
+    specification = tables | {"properties": [watched]}
+    chosen: dict[str, Any] = {"runs": 2, "people_a_day": 20, "bias": (0, 0.5)}
+    with pytest.raises(ParameterError) as error:
+        testsgd.simulate_monitor(specification, days=days, **chosen)
+    assert error.value.where == "days"
+    assert "\n" not in str(error.value)
+    assert testsgd.simulate_monitor(specification, days=3 * days + 1, **chosen).exit_code == 0

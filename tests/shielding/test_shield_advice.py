@@ -13,7 +13,7 @@ import pytest
 from shield_runs import specification
 
 from testsgd.cli.main import _run
-from testsgd.errors import ParameterError
+from testsgd.errors import ParameterError, SpecificationError
 from testsgd.shielding import ShieldSpecification
 from testsgd.shielding.advice import enough_probability, period_advice, short_probability
 
@@ -136,6 +136,49 @@ def test_the_command_writes_no_certainty_that_there_is_not(
     assert all(0 < failing < 1 for failing in advice.failing)
     assert not any("1.0000" in line for line in lines)
     assert sorted(advice.failing, reverse=True) == list(advice.failing)
+
+
+@pytest.mark.parametrize("name", ["demographic_parity", "disparate_impact"])
+@pytest.mark.parametrize("length", [10, 20, 60, 200])
+def test_welfare_bounds_that_are_advised_can_be_synthesized(name: str, length: int) -> None:
+    rows = [
+        {"group": group, "recommendation": 1, "probability": share}
+        for group, share in (("a", 0.2), ("b", 0.8))
+    ]
+    keys = WELFARE | {"welfare": ["9/10", "1"]}
+    wanted = specification(property=name, length=length, inputs={"table": rows}, **keys)
+    advice = period_advice(wanted)
+    assert (advice.narrowest is None) == (enough_probability([0.2, 0.8], length, 5) < 0.95)
+    if advice.narrowest is not None:
+        advised = wanted.with_changes(welfare=[1 - advice.narrowest, 1])
+        held = dict(period_advice(advised).rows)[length]
+        assert held >= 0.95
+
+
+def test_the_command_advises_no_bounds_that_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "shield.toml"
+    path.write_text(
+        '[fairness]\nproperty = "demographic_parity"\nbound = 0.2\n'
+        '[groups]\nnames = ["a", "b"]\n'
+        '[horizon]\nlength = 10\nshield = "static-bounded-welfare"\nwelfare = [0.4, 0.6]\n'
+    )
+    assert _run(["shield", "advise", str(path)]) == 0
+    assert " apart" not in capsys.readouterr().out
+    assert _run(["shield", "advise", str(path), "--probability", "1.5"]) == 2
+    assert "--probability" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["demographic_parity", "disparate_impact"])
+def test_groups_that_never_come_equally_often_are_refused(name: str) -> None:
+    for length, names in ((21, ("a", "b")), (20, ("a", "b", "c"))):
+        with pytest.raises(SpecificationError) as error:
+            specification(property=name, shield="static-fair", length=length, names=names)
+        assert "length" in str(error.value)
+        assert "\n" not in str(error.value)
+        for kind in ("finite", "dynamic"):
+            specification(property=name, shield=kind, length=length, names=names)
 
 
 def test_an_equal_share() -> None:

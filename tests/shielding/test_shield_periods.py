@@ -203,7 +203,7 @@ def test_where_no_shield_exists_recommendations_pass(monkeypatch: pytest.MonkeyP
 
 
 def test_the_assumption_is_read_off_the_problem() -> None:
-    shield = Shield.synthesize(specification(shield="static-fair", length=7, names=("a", "b", "c")))
+    shield = Shield.synthesize(specification(shield="static-fair", length=9, names=("a", "b", "c")))
     assert shield._policy.assumption == Balanced(3)
     welfare = Shield.synthesize(specification(**WELFARE, length=7))
     assert welfare._policy.assumption == Balanced(2)
@@ -218,7 +218,7 @@ def test_the_assumption_is_read_off_the_problem() -> None:
 
 def test_an_impossible_period_is_an_error_at_synthesis() -> None:
     # Labels decide what is counted: accepting or not, two people can end up 1 apart.
-    wanted = specification(property="custom", bound="0", length=3)
+    wanted = specification(property="custom", bound="0", length=4)
     shield = Shield.synthesize(wanted)
     impossible = Solution(shield._policy.first_solution().problem, None, math.inf, 0.0)  # type: ignore[arg-type]
     with pytest.raises(InfeasibleShieldError):

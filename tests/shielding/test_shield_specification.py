@@ -83,7 +83,7 @@ def test_what_is_not_said_is_filled_in() -> None:
 
 @pytest.mark.parametrize("kind", ["static-fair", "dynamic"])
 def test_periodic_shields_always_go_on(kind: str) -> None:
-    assert specified(horizon={"length": 5, "shield": kind}).horizon.after == "next"
+    assert specified(horizon={"length": 6, "shield": kind}).horizon.after == "next"
 
 
 def test_labelled_properties_expect_either_label() -> None:
@@ -141,7 +141,7 @@ def test_changes_by_name_and_by_path() -> None:
 
 def test_changing_the_kind_takes_away_what_only_the_former_has() -> None:
     made = specified(
-        horizon={"length": 9, "shield": "static-bounded-welfare", "welfare": [0.4, 0.5]}
+        horizon={"length": 10, "shield": "static-bounded-welfare", "welfare": [0.4, 0.5]}
     )
     for kind, after in (("finite", "stop"), ("dynamic", "next"), ("static-fair", "next")):
         saved = ShieldSpecification.from_dict(made.to_dict())

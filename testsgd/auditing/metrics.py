@@ -19,7 +19,7 @@ from testsgd.auditing.parameters import MetricName
 from testsgd.data import Label, Table
 from testsgd.errors import ParameterError
 from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
-from testsgd.models import LoadedModel, Model, PredictionColumn, other_labels
+from testsgd.models import LoadedModel, Model, PredictionColumn
 from testsgd.progress import Counter, Progress, named
 from testsgd.sampling import BATCH_ROWS
 
@@ -130,7 +130,7 @@ def by_metric(
         label=Label(column=_COUNTED, favourable="True", values=["False", "True"]),
         name=loaded.model.name,
         asked=asked,
-        others=other_labels(label),
+        others=label.others,
     )
     return replace(loaded, model=column), replace(kept, frame=frame, labels=None)
 

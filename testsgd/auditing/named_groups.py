@@ -164,6 +164,8 @@ class _Reader:
         if isinstance(node, Ordering) or (isinstance(node, Membership) and node.among):
             return [node]
         what = "or" if isinstance(node, Junction) else "not"
+        if isinstance(node, Membership):
+            what = "!=" if "!=" in self.text else "not in"
         return self._fail(f"a group is given by rules that all hold, without {what!r}")
 
     def _check_feature(self, name: str) -> None:

@@ -20,7 +20,7 @@ from testsgd.auditing.named_groups import (
 )
 from testsgd.auditing.outcome import Clock, RowAudit, limit_batches
 from testsgd.auditing.own_effect import check_ranking, has_own_effects
-from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters, Mode
+from testsgd.auditing.parameters import PAPER_SETTINGS, ROW_QUERIES, AuditParameters, Mode
 from testsgd.auditing.rows import audit_rows, exact_queries
 from testsgd.auditing.slices import features_within
 from testsgd.data import Table, copied_rows
@@ -212,6 +212,10 @@ def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: 
             )
 
 
+# What predictions can have in place of the paper's settings.
+_OF_PREDICTIONS = {"estimand": "observed", "mode": "exact"}
+
+
 def _check_predictions(parameters: AuditParameters) -> None:
     """Raise a ParameterError for parameters that need a model, where there are predictions."""
     needs_model = {
@@ -219,6 +223,17 @@ def _check_predictions(parameters: AuditParameters) -> None:
         "mode": parameters.mode == "sampled",
         "nondeterministic": parameters.nondeterministic is not None,
     }
+    by_paper = [name for name in _OF_PREDICTIONS if parameters.as_paper and needs_model[name]]
+    if by_paper:
+        asked = " and ".join(f"{name} = {PAPER_SETTINGS[name]!r}" for name in by_paper)
+        instead = " and ".join(f"{name} = {_OF_PREDICTIONS[name]!r}" for name in by_paper)
+        raise ParameterError(
+            f"as_paper (--as-paper) stands for {asked}, which needs a model that can be asked, and "
+            "these are predictions",
+            where="as_paper",
+            remedy=f"give {instead} beside it, or the model",
+            name="as_paper",
+        )
     for name, is_asked in needs_model.items():
         if is_asked:
             raise ParameterError(

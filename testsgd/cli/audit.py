@@ -306,7 +306,10 @@ def _impact_ratios(
 
 
 def _given(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are not left at their defaults."""
+    """Return the parameters that are not left at their defaults, or with --as-paper all given."""
+    if parameters.get("as_paper"):
+        # They are those of the command line, and a default wins against the paper's setting, too.
+        return {name: value for name, value in parameters.items() if value is not None}
     defaults = {name: item.default for name, item in declared_parameters(AuditParameters).items()}
     return {
         name: value

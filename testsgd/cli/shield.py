@@ -190,6 +190,9 @@ def advise(
 
     Exit codes: 0 done, 2 bad input.
     """
+    if not 0 < probability < 1:
+        what = f"the probability is {probability:g}"
+        raise ParameterError(what, where="--probability", remedy="give one between 0 and 1")
     from testsgd.shielding.advice import period_advice
     from testsgd.shielding.call import shield_specification
 
@@ -216,6 +219,11 @@ def advise(
     if advice.narrowest is not None:
         console.print_line(
             f"Narrowest welfare bounds for {probability:g}: {advice.narrowest} apart"
+        )
+    elif wanted.horizon.welfare is not None:
+        console.print_line(
+            f"No welfare bounds within the bound, {wanted.bound}, reach {probability:g} in a "
+            f"period of {wanted.horizon.length}."
         )
     return console.DONE
 

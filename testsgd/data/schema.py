@@ -178,6 +178,12 @@ class Label(Part):
         return self._together if self.favourable == joined_name(self._together) else ()
 
     @property
+    def others(self) -> tuple[str, ...]:
+        """The labels besides the favourable ones, as far as these are declared."""
+        favourable = {self.favourable, *self.together}
+        return tuple(value for value in self.values or () if value not in favourable)
+
+    @property
     def outcome_given(self) -> bool:
         """Whether `outcome` is given, and not left at its default."""
         return "outcome" in self.model_fields_set

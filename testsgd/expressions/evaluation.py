@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -121,6 +123,25 @@ def _order_test(node: Ordering) -> Callable[[Any], bool]:
 
 def _test(node: Ordering | Membership) -> Callable[[Any], bool]:
     return _order_test(node) if isinstance(node, Ordering) else _member_test(node)
+
+
+def kinds_of_values(name: str, compared: Iterable[Ordering | Membership]) -> list[Any]:
+    """Return values under a name, at least one of each kind that some comparisons tell apart.
+
+    None is among them, for a value that is missing.
+    """
+    given: dict[Any, None] = {}
+    for node in compared:
+        if node.name == name:
+            given |= dict.fromkeys((node.bound,) if isinstance(node, Ordering) else node.values)
+    numbers = sorted(value for value in given if isinstance(value, int | float))
+    between = [(low + high) / 2 for low, high in itertools.pairwise(numbers)]
+    texts = [value for value in given if isinstance(value, str)]
+    # A number may be written as another text than a given one.
+    texts += [f" {number}" for number in numbers]
+    # One that is longer than all of them is another text.
+    other = max(texts, key=len, default="") + "-"
+    return [None, -math.inf, *numbers, *between, math.inf, *texts, other]
 
 
 def compiled(node: Node) -> Holds:

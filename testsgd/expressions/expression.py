@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,12 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ExpressionError
-from testsgd.expressions.evaluation import Holds, compiled, mask_of
+from testsgd.expressions.evaluation import Holds, compiled, kinds_of_values, mask_of
 from testsgd.expressions.nodes import Junction, Membership, Negation, Node, Ordering
 from testsgd.expressions.syntax import read, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Comparisons that are made at most to find out whether an expression can hold.
+_MOST_TRIED = 20_000
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,46 @@ class Expression:
             isinstance(comparison, Membership) and comparison.among and None in comparison.values
             for comparison in self._comparisons()
         )
+
+    def can_hold(self, *, known: bool = False, but: Sequence[Expression] = ()) -> bool:
+        """Return whether it holds for some values, as far as trying them out finds out.
+
+        Each name is given a value of every kind that the comparisons tell apart.
+
+        Parameters
+        ----------
+        known : bool
+            Whether at least one value must not be missing.
+        but : sequence of Expression
+            Others that must not hold for these values.
+
+        Returns
+        -------
+        bool
+            False only if it cannot; True as well if there are too many values to try.
+
+        Examples
+        --------
+        >>> parse("age > 5 and age < 3").can_hold(), parse("age = missing").can_hold(known=True)
+        (False, False)
+        >>> parse("age > 9").can_hold(but=[parse("age > 5")])
+        False
+        """
+        compared = [item for one in (self, *but) for item in one._comparisons()]
+        try:
+            values = {item.name: kinds_of_values(item.name, compared) for item in compared}
+        except OverflowError:  # a number that no float is near to
+            return True
+        if len(compared) * math.prod(map(len, values.values())) > _MOST_TRIED:
+            return True
+        for chosen in itertools.product(*values.values()):
+            tried = dict(zip(values, chosen, strict=True))
+            if known and not any(value is not None for value in chosen):
+                continue
+            with contextlib.suppress(ExpressionError):  # a text that is compared by size
+                if self.holds(tried) and not any(one.holds(tried) for one in but):
+                    return True
+        return False
 
     def _comparisons(self) -> Iterator[Ordering | Membership]:
         """Yield the comparisons that it is made of, in their order."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from testsgd.data import MISSING
 from testsgd.errors import ParameterError
-from testsgd.expressions import parse, quoted
+from testsgd.expressions import parse, quoted, read_number
 from testsgd.fairness.chosen_groups import first_of, in_given_order
 from testsgd.fairness.specification_text import commented
 from testsgd.report.kinds import read_result
@@ -27,6 +28,11 @@ _NOT_SIGNIFICANT = (
 _REST = "rest"
 
 
+# With more labels a list of them says nothing to a reader.
+_MOST_VALUES = 100
+EventValue: TypeAlias = "str | int | float | bool"
+
+
 @dataclass(frozen=True, kw_only=True)
 class AuditedGroup:
     """A group of an audit with its complement, and what the audit knows of both."""
@@ -41,10 +47,13 @@ class AuditedGroup:
     rows: str | None  # The expression of the rows that were audited; None if all were.
     favourable: str  # The label whose rate was compared.
     together: tuple[str, ...]  # The labels that it stands for, if these are several.
+    other_labels: tuple[str, ...]  # All that are not favourable; empty if they are not known.
     metric: str
     observed: bool  # Whether the rates are of the rows as they are, and not of generated ones.
     count_in: int  # Rows that the metric counts, in the group.
     count_out: int  # The same in its complement.
+    # Rows in the group and in its complement, whatever their labels; None if that is not known.
+    people: tuple[int, int] | None
     rate_in: float  # The metric in the group.
     rate_out: float  # The metric in its complement.
     significant: bool  # Whether its difference was statistically significant.
@@ -74,6 +83,17 @@ class AuditedGroup:
     def is_favourable(self, field: str) -> str:
         """Return the expression that a field has the label whose rate was compared."""
         return f"{field} {_among(map(quoted, self.together or (self.favourable,)))}"
+
+    @property
+    def values(self) -> tuple[tuple[EventValue, ...], tuple[EventValue, ...]] | None:
+        """The favourable values of an event and all others, as texts, numbers and booleans.
+
+        None if the others are not known, or may not be told apart.
+        """
+        favourable = _written(self.together or (self.favourable,))
+        others = _written(self.other_labels)
+        known = 0 < len(others) <= _MOST_VALUES and set(favourable).isdisjoint(others)
+        return (favourable, others) if known else None
 
     @property
     def neither_text(self) -> str:
@@ -197,15 +217,25 @@ def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> Aud
         rows=rows,
         favourable=favourable,
         together=tuple(getattr(label, "together", ())),
+        other_labels=tuple(getattr(label, "others", ())),
         metric=name,
         observed=observed,
         count_in=count_in,
         count_out=count_out,
+        people=_people(summary, metric, group),
         rate_in=rate_in,
         rate_out=rate_out,
         significant=_is_significant(summary, group),
         numbers_missing=_numbers_missing(summary, group),
     )
+
+
+def _people(summary: Any, metric: Any, group: Any) -> tuple[int, int] | None:
+    """Return how many rows are in a group and in its complement, with any label."""
+    # Rows without a number are in neither, and groups of a search may be of the other rows.
+    if metric is None or group.in_search is not None or _numbers_missing(summary, group):
+        return None
+    return group.rows, summary.data.rows - group.rows
 
 
 def _is_significant(summary: Any, group: Any) -> bool:
@@ -288,6 +318,20 @@ def _rule(rule: RuleSummary) -> str:
     if rule.high is None:
         return f"{name} >= {rule.low:.17g}"
     return f"{rule.low:.17g} <= {name} < {rule.high:.17g}"
+
+
+def _written(labels: Iterable[str]) -> tuple[EventValue, ...]:
+    """Return how an event may write labels: as a text, and as the number or boolean that it is."""
+    written: list[EventValue] = []
+    for label in labels:
+        number = read_number(label)
+        if number is not None and math.isfinite(number):
+            written.append(number)
+        if label.lower() in ("true", "false"):
+            written += [label.lower() == "true", label.lower()]
+        written.append(label)
+    # 1 and true are equal here, and of an event they are the same.
+    return tuple(dict.fromkeys(written))
 
 
 def _among(values: Iterable[str]) -> str:

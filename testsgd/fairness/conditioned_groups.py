@@ -113,6 +113,42 @@ def with_names_of(given: Any, **defaults: Any) -> Any:
     return {**defaults, **given, "names": names}
 
 
+def checked_groups(
+    groups: tuple[ConditionedGroup, ...] | None,
+) -> tuple[ConditionedGroup, ...] | None:
+    """Return groups by expressions, or raise the mistake of one that is always empty.
+
+    Parameters
+    ----------
+    groups : tuple of ConditionedGroup, or None
+        A person is in the first whose expression holds.
+
+    Returns
+    -------
+    tuple of ConditionedGroup, or None
+
+    Raises
+    ------
+    pydantic_core.PydanticCustomError
+        If an expression never holds, or only where that of an earlier group does.
+
+    Examples
+    --------
+    >>> young = ConditionedGroup(name="young", when="age < 25")
+    >>> checked_groups((young,)) == (young,)
+    True
+    """
+    for index, group in enumerate(groups or ()):
+        before = [one.condition for one in (groups or ())[:index]]
+        if group.condition.can_hold(but=before):
+            continue
+        what = f"{group.when!r} can never hold"
+        if group.condition.can_hold():
+            what = f"{group.when!r} holds only for people who are in a group before it"
+        raise mistake((index, "when"), f"{what}, so the group is empty", "correct the expression")
+    return groups
+
+
 def fields_of_groups(groups: Sequence[ConditionedGroup]) -> tuple[str, ...]:
     """Return the fields that expressions of groups are about, in their order.
 

@@ -233,6 +233,7 @@ def audit_model_by_metrics(
         file_sha256=None if file is None else sha256_of_file(file),
         queries=len(rows),
         together=answers.together,
+        others=answers.others,
     )
 
 
@@ -341,6 +342,7 @@ def audit_described_by_metrics(
         file_sha256=loaded.file_sha256,
         queries=len(table),
         together=label.together,
+        others=_other_labels(loaded.model, label),
     )
 
 
@@ -352,6 +354,8 @@ class _Answers:
     labels: pd.Series[Any] | None
     favourable: Any  # The class whose rate is compared, as far as it is known.
     together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
+    # All other classes; None: those of the predictions and labels.
+    others: tuple[str, ...] | None = None
     notes: tuple[str | None, ...] = ()  # What is to be said of these answers.
     called: str  # The model's name.
 
@@ -412,6 +416,7 @@ def _ask(
         labels=None if labels is None else _true_classes(table, loaded.model, with_classes),
         favourable=label.favourable,
         together=label.together,
+        others=_other_labels(loaded.model, label),
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
         called=loaded.model.name,
     )
@@ -424,15 +429,19 @@ def _of_model(
     file_sha256: str | None,
     queries: int,
     together: tuple[str, ...],
+    others: tuple[str, ...] | None,
 ) -> MetricsResult:
     """Return the result of an audit of predictions as one of the model that was asked for them.
 
-    `together` are the classes that the favourable one is made of, if they are several.
+    `together` are the classes that the favourable one is made of, if they are several; `others`
+    take the place of the other classes.
     """
     model = AskedModel(name=name, file_sha256=file_sha256, queries=queries)
     label = result.summary.data.label
     if together:
         label = label.model_copy(update={"together": list(together)})
+    if others is not None:
+        label = label.model_copy(update={"others": list(others)})
     data = result.summary.data.model_copy(update={"predictions_given": False, "label": label})
     summary = result.summary.model_copy(update={"model": model, "data": data})
     return MetricsResult(summary, result.findings, joined_by=result.joined_by)
@@ -505,6 +514,12 @@ def _of_part(model: Model, part: pd.DataFrame, *, scores: bool, classes: bool) -
         elif classes:
             answers = model.labels(part)
     return model.decisions(part) if answers is None else answers
+
+
+def _other_labels(model: Model, label: Label) -> tuple[str, ...]:
+    """Return the labels of the data and of a model that are not favourable."""
+    unknown = model.unknown if isinstance(model, CheckedFunction) else ()
+    return tuple(dict.fromkeys((*label.others, *unknown)))
 
 
 def _note_on_unknown(model: Model) -> str | None:

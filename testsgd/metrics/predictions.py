@@ -57,6 +57,7 @@ class Predictions:
     sums: Mapping[str, Floats] | None = None
     favourable: str = ""  # The class whose rate is compared; empty for numbers.
     favourable_labels: tuple[str, ...] = ()  # The classes that count as favourable.
+    other_labels: tuple[str, ...] = ()  # The other classes, as far as they are known.
     guess: str | None = None  # The note that says that this class is only a guess, if it is.
     threshold: float | None = None  # Above which a score or number counts as favourable.
 
@@ -445,6 +446,7 @@ def _of_classes(
         right=right,
         favourable=joined_name(chosen),
         favourable_labels=chosen,
+        other_labels=tuple(one for one in classes if one not in chosen),
         guess=_guess(classes, chosen) if favourable is None else None,
         threshold=None,
     )

@@ -109,6 +109,7 @@ def audited(
             column=label,
             favourable=predictions.favourable,
             together=list(predictions.together),
+            others=list(predictions.other_labels),
             meaning="",
         ),
     )

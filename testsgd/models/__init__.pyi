@@ -21,7 +21,6 @@ from .files import read_card as read_card
 from .network import Layer as Layer
 from .network import NetworkModel as NetworkModel
 from .predictions import PredictionColumn as PredictionColumn
-from .predictions import other_labels as other_labels
 from .refitting import Examples as Examples
 from .refitting import Refitter as Refitter
 from .refitting import Stage as Stage

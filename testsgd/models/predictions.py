@@ -14,18 +14,6 @@ from testsgd.models.answers import Output
 from testsgd.models.blackbox import PlainRows, PreparedRows
 
 
-def other_labels(label: Label) -> tuple[str, ...]:
-    """Return the declared labels besides the favourable ones.
-
-    Examples
-    --------
-    >>> other_labels(Label(column="granted", favourable="yes", values=["no", "yes", "later"]))
-    ('no', 'later')
-    """
-    favourable = {label.favourable, *label.together}
-    return tuple(value for value in label.values or () if value not in favourable)
-
-
 class PredictionColumn:
     """A column of predictions in the place of a model, which can be asked about these rows only.
 
@@ -69,7 +57,7 @@ class PredictionColumn:
         self.asked = asked
         self._column = column
         self._label = label
-        rest = other_labels(label) if others is None else tuple(others)
+        rest = label.others if others is None else tuple(others)
         # The labels besides the favourable one, if they are several.
         self.others = rest if len(rest) > 1 else ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -68,17 +69,37 @@ def _neither_lines(group: AuditedGroup) -> tuple[str, ...]:
     return (f"# {group.neither_text} is counted", "# and not compared.")
 
 
+def _values_lines(group: AuditedGroup, field: str, one: str, zero: str) -> tuple[str, ...]:
+    """Return the lines that say what a field's values mean, all of them if they are known."""
+    if group.values is None:
+        condition = quoted_text(group.is_favourable(field))
+        return (
+            "# Any other value is taken for the opposite.",
+            f"{field} = {{ when = {condition} }}",
+        )
+    favourable, others = (", ".join(map(_toml, values)) for values in group.values)
+    return (
+        "# A value in neither list is an error.",
+        f"{field} = {quoted_text(field)}",
+        f"{one} = [{favourable}]",
+        f"{zero} = [{others}]",
+    )
+
+
+def _toml(value: str | int | float | bool) -> str:
+    """Return a value of an event as TOML writes it."""
+    return quoted_text(value) if isinstance(value, str) else json.dumps(value)
+
+
 def _specification(group: AuditedGroup) -> str:
     """Return the specification that watches a group."""
     # Rounded up, so that all of them together are no less sure.
     confidence = math.ceil(1e6 - (1e6 - 1e6 * _CONFIDENCE) / group.total) / 1e6
     compared = property_of_metric(group.metric, what_lacks_it="which no monitor watches")
-    decision = group.is_favourable("decision")
-    label = group.is_favourable("label")
     labels = (
         "# The field with the true label, and the value that is positive; it may come later, with",
         "# the same id.",
-        f"label = {{ when = {quoted_text(label)} }}",
+        *_values_lines(group, "label", "positive", "negative"),
     )
     shares = (
         f"# These are {group.total} monitors, and all of them together are to be right with 95% "
@@ -96,7 +117,7 @@ def _specification(group: AuditedGroup) -> str:
         "",
         "[events]",
         "# The field with the decision, and the value that is favourable.",
-        f"decision = {{ when = {quoted_text(decision)} }}",
+        *_values_lines(group, "decision", "favourable", "unfavourable"),
         *(() if compared.label is None else labels),
         "",
         "[[groups]]",
@@ -130,11 +151,15 @@ def _simulation_lines(group: AuditedGroup, compared: MetricProperty) -> tuple[st
 
     There is none if one of both sides has nobody, or if all are decided on alike.
     """
-    together = group.count_in + group.count_out
+    of_people = (group.count_in, group.count_out) if compared.label is None else group.people
+    inside, outside = of_people or (group.count_in, group.count_out)
+    together = inside + outside
+    who = compared.who if of_people is None else "rows"
+    other = () if of_people else ("# Fill in: those of people, with the other true label, too.",)
     rates = (round(group.rate_in, 6), round(group.rate_out, 6))
     if not group.count_in or not group.count_out or rates in ((0, 0), (1, 1)):
         return ()
-    share = min(max(round(group.count_in / together, 6), 1e-6), 1 - 1e-6)
+    share = min(max(round(inside / together, 6), 1e-6), 1 - 1e-6)
     origin = "as they are" if group.observed else "that it generated near the data"
     labels = (
         "# Fill in: the share of people whose true label is positive.",
@@ -143,7 +168,8 @@ def _simulation_lines(group: AuditedGroup, compared: MetricProperty) -> tuple[st
     return (
         "[simulation]",
         "# Whom testsgd monitor simulate draws; what is watched does not depend on it.",
-        f"# From the audit: {group.count_in:,} of {together:,} {compared.who} are in the group.",
+        f"# From the audit: {inside:,} of {together:,} {who} are in the group.",
+        *other,
         f"shares = [{share:.6f}, {1 - share:.6f}]",
         f"# The metric in both, of rows {origin}.",
         f"rates = [{rates[0]:.6f}, {rates[1]:.6f}]",

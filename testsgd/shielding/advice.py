@@ -36,7 +36,9 @@ class PeriodAdvice:
     failing: tuple[float, ...]
     target: float  # The probability that is wanted.
     shortest: int | None  # The first length, of up to 4,096, that reaches it; None: none does.
-    narrowest: Fraction | None  # Of welfare bounds that reach it at the specification's length.
+    # How far apart the narrowest welfare bounds are that reach it at the specification's length;
+    # None: none that keep the bound on the bias.
+    narrowest: Fraction | None
     # Of equal shares: the length of the likeliest period, and its probability.
     likeliest: tuple[int, float] | None = None
 
@@ -169,10 +171,10 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     ...     "fairness": {"property": "demographic_parity", "bound": "1/5"},
     ...     "groups": {"names": ["a", "b"]},
     ...     "horizon": {
-    ...         "length": 12, "shield": "static-bounded-welfare", "welfare": [0.4, 0.6]}})
+    ...         "length": 20, "shield": "static-bounded-welfare", "welfare": [0.4, 0.6]}})
     >>> advice = period_advice(specification)
     >>> advice.least, advice.shortest, advice.narrowest
-    (5, 17, Fraction(1, 3))
+    (5, 17, Fraction(1, 6))
     """
     horizon = specification.horizon
     if not 0 < target < 1:
@@ -204,13 +206,17 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     least = math.ceil(1 / (high - low))
     rows = [_probabilities(shares, one, least) for one in lengths]
     most = _largest_least(shares, length, target)
+    narrowest = Fraction(1, most) if most else None
+    # Of ratios, too: bounds that are farther apart than it, up to 1, allow a larger bias.
+    if narrowest is not None and narrowest > specification.bound:
+        narrowest = None
     return PeriodAdvice(
         least=least,
         rows=tuple((one, enough) for one, (enough, _) in zip(lengths, rows, strict=True)),
         failing=tuple(failed for _, failed in rows),
         target=target,
         shortest=_shortest(shares, least, target),
-        narrowest=Fraction(1, most) if most else None,
+        narrowest=narrowest,
     )
 
 

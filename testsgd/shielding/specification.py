@@ -19,6 +19,7 @@ from testsgd.fairness import FairnessProperty, Measure
 from testsgd.fairness.conditioned_groups import (
     NO_GROUP,
     ConditionedGroup,
+    checked_groups,
     fields_of_groups,
     listed_groups,
     with_names_of,
@@ -63,7 +64,7 @@ class GroupsPart(Part):
             if reserved:
                 what = f"{reserved[0]!r} is what an event says of a decision, and not of a person"
                 raise mistake((index, "when"), what, "rename the field of the person")
-        return by
+        return checked_groups(by)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -276,9 +277,25 @@ class ShieldSpecification(ExactDocument):
             ends = f"rates between {welfare[0]} and {welfare[1]} allow a bias of {widest}"
             what = f"{ends}, more than the bound, {self.bound}"
             raise mistake(("horizon", "welfare"), what, "narrow the bounds")
+        self._check_equal_shares()
         if self.inputs.table is not None:
             self._check_table()
         return self
+
+    def _check_equal_shares(self) -> None:
+        """Raise the mistake of a period that no equal shares of its decisions add up to."""
+        length, groups = self.horizon.length, len(self.groups.names)
+        fairness = self.fairness_property
+        # A decision that counts several times may fill a share by itself. Where labels say who is
+        # counted, the paper's own experiments have such a length (75 of equal opportunity).
+        once = all(whole == 1 for row in fairness.denominator for whole in row)
+        if self.horizon.shield == "static-fair" and once and length % groups:
+            what = (
+                f"a static-fair shield promises something where all {groups} groups come equally "
+                f"often, which they never do in {length} decisions"
+            )
+            remedy = f"give a multiple of {groups}, such as {length + groups - length % groups}"
+            raise mistake(("horizon", "length"), what, remedy)
 
     def _check_shares(self) -> None:
         """Raise the mistake of shares of unknown groups, or over periods."""

@@ -18,7 +18,7 @@ from testsgd.auditing.report.summary import FEWEST_SHOWN
 from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
 from testsgd.data.text import texts_fingerprint
-from testsgd.models import PredictionColumn
+from testsgd.models import CheckedFunction, PredictionColumn
 from testsgd.report.formatting import count, plural
 from testsgd.rules import Rule
 from testsgd.scoring import Clusters, Side, independent_rows, rate_interval
@@ -57,9 +57,16 @@ def data_summary(findings: Findings) -> document.DataSummary:
     return table_summary(
         table,
         predictions_given=existing and not findings.queries,
-        label=document.LabelSummary.of(table.specification.label),
+        label=document.LabelSummary.of(table.specification.label, others=_other_labels(findings)),
         notes=notes,
     )
+
+
+def _other_labels(findings: TableFindings) -> list[str]:
+    """Return the labels of the data and of the model that are not favourable."""
+    model = findings.model.model
+    given = (*model.others, *model.unknown) if isinstance(model, CheckedFunction) else ()
+    return list(dict.fromkeys((*findings.table.specification.label.others, *given)))
 
 
 def table_summary(

@@ -458,6 +458,10 @@ class LabelSummary(Part):
         default_factory=list,
         description="the labels that are favourable together; empty if it is a single label",
     )
+    others: list[str] = Field(
+        default_factory=list,
+        description="all labels that are not favourable; empty if they are not known",
+    )
     meaning: str = Field(description="what the favourable label says, in words; may be empty")
     outcome: Outcome = Field(
         "benefit", description="what it is for a person to be given this label"

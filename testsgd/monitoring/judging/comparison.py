@@ -89,6 +89,15 @@ class Comparison:
         self.counted += 1
         return self.counts.add(group, added)
 
+    @property
+    def judged(self) -> bool:
+        """Whether a window or period was ever over; else whether two groups could be compared."""
+        if self.monitored.check == "end":
+            return self.windows_judged > 0
+        if self.monitored.check == "period":
+            return self.looked
+        return self.alerts > 0 or self.extremes(self.counts) is not None
+
     def extremes(self, counts: GroupCounts) -> Extremes | None:
         """Return the groups whose estimates are farthest apart; None if there are not two."""
         return extremes(*self.smoothed(counts), self.monitored.empty_group)

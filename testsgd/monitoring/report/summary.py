@@ -91,6 +91,9 @@ class StreamSummary(Part):
     without_decision: Count = Field(
         0, description="decided trials without a decision in time, which is a refusal"
     )
+    favourable: Count = Field(0, description="decided trials with a favourable decision")
+    labelled: Count = Field(0, description="trials that ended with a label")
+    positive: Count = Field(0, description="trials that ended with a positive label")
     dead_letters_unit: Count = Field(0, description="dead letters: in another unit of time")
     dead_letters_ahead: Count = Field(0, description="dead letters: events too far ahead in time")
     dead_letters_late: Count = Field(0, description="dead letters: events that came too late")

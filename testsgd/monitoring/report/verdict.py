@@ -14,7 +14,8 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     """Return the verdict on a monitored stream: its status, its exit code and its sentences.
 
     The exit code is 1 if an alert was ever raised; else 2 if events of this run were wrong or dead
-    letters; else 3 if a comparison is undecided or no trial was counted; else 0.
+    letters; else 3 if a comparison is undecided, no trial was counted, or the expression of a
+    decision or label never held; else 0.
 
     Parameters
     ----------
@@ -32,9 +33,10 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     alarmed = sum(comparison.alerts > 0 for comparison in comparisons)
     undecided = sum(comparison.standing == "undecided" for comparison in comparisons)
     counted = any(comparison.trials for comparison in comparisons)
+    unread = _unread(summary)
     if alarmed:
         status, code = "alert_raised", 1
-    elif undecided or not counted:
+    elif undecided or not counted or unread:
         status, code = "not_enough_evidence", 3
     if (stream.refused or stream.dead_letters_this_run) and not alarmed:
         code = 2
@@ -44,6 +46,7 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     sentences = (
         _first_alert(summary),
         *_present_state(summary, undecided),
+        *unread,
         f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}.",
         *(f"{name}: {count(n)}; {what}." for name, n, what in wording.what_happened(stream)),
         *_one_sided(summary),
@@ -55,6 +58,23 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
         headline=headline,
         sentences=[sentence for sentence in sentences if sentence],
     )
+
+
+def _unread(summary: MonitoringSummary) -> list[str]:
+    """Return which expressions of a decision or label never held: they may miss its values."""
+    stream, settings = summary.stream, summary.settings
+    # A state of a former version has rates of decisions that it did not count.
+    accepted = any(group.numerator for known in summary.comparisons for group in known.groups)
+    never = (
+        (settings.decision_when, stream.decided, stream.favourable or accepted, "decision"),
+        (settings.label_when, stream.labelled, stream.positive, "label"),
+    )
+    return [
+        f"The {what} “{when}” held in none of {plural(number, 'trial')}: if events have other "
+        "values, write these in the specification."
+        for when, number, found, what in never
+        if when is not None and number and not found
+    ]
 
 
 def _headline(summary: MonitoringSummary, status: Status, number: int) -> str:

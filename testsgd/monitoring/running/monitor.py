@@ -402,6 +402,15 @@ class Monitor:
             alerts.sort(key=lambda alert: -inf if alert.time is None else alert.time)
         return alerts
 
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The names of the properties of which some comparison was judged so far."""
+        return tuple(
+            judge.monitored.name
+            for judge in self._judges
+            if any(comparison.judged for comparison in judge.comparisons.values())
+        )
+
     def status(self) -> MonitorStatus:
         """Return the counts, the bias and the alerts of the stream so far.
 

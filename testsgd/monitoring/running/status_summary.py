@@ -121,6 +121,11 @@ class MonitorStatus:
     clock_dropped: int = 0
     unit: Unit | None = None
     without_decision: int = 0
+    # Of the decided trials those with a favourable decision; of the complete ones those with a
+    # label, and with a positive one. A state of a former version has none of them.
+    favourable: int = 0
+    labelled: int = 0
+    positive: int = 0
 
     @property
     def dead_letters(self) -> int:

@@ -66,8 +66,8 @@ def simulate_monitor(
     SpecificationError
         If it specifies no monitor.
     ParameterError
-        If a value is out of its range, no rates have a bias, nothing is counted within the days,
-        or a custom property has no bias that could be drawn.
+        If a value is out of its range, no rates have a bias, a property is judged in none of the
+        streams, or a custom property has no bias that could be drawn.
 
     Examples
     --------

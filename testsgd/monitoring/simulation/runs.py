@@ -9,11 +9,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.errors import ParameterError
 from testsgd.monitoring.running import Monitor
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.monitoring.simulation.population import Population, events_of
 from testsgd.monitoring.specification import MonitoredProperty, MonitorSpecification
 from testsgd.progress import Counter
+from testsgd.report.formatting import plural
 
 _DAY = 86_400.0
 
@@ -53,16 +55,20 @@ def simulate(
 
     The streams of all biases have the same people and the same luck, so that they differ in
     nothing but the rates. A bias of None leaves the decisions of past events as they are.
-    `counter` counts the streams.
+    `counter` counts the streams. A ParameterError says that a property was judged in none of them.
     """
     monitored = specification.monitored
     ratio = specifies_ratios(specification)
     for bias in biases:
         rates = None if bias is None else population.rates(bias, ratio=ratio)
         of_runs = []
+        judged: set[str] = set()
         for run in range(parameters.runs):
-            of_runs.append(_first_alerts(specification, population, parameters, rates, run))
+            first, of_run = _first_alerts(specification, population, parameters, rates, run)
+            of_runs.append(first)
+            judged.update(of_run)
             counter.add(1)
+        _check_judged(specification, parameters, judged)
         found = np.array(of_runs)
         for place, watched in enumerate(monitored):
             true_bias = None
@@ -80,8 +86,11 @@ def _first_alerts(
     parameters: MonitorSimulationParameters,
     rates: NDArray[np.float64] | None,
     run: int,
-) -> list[float]:
-    """Return after how many people of one stream each property has its first alert."""
+) -> tuple[list[float], tuple[str, ...]]:
+    """Return after how many people of one stream each property has its first alert.
+
+    With it the names of the properties that were judged.
+    """
     random = np.random.default_rng([parameters.random_state, run])
     people = parameters.people_a_day * parameters.days
     chosen, decisions = population.draw(random, people, rates)
@@ -98,4 +107,22 @@ def _first_alerts(
                 missing -= 1
         if not missing:
             break
-    return list(first.values())
+    return list(first.values()), monitor.judged
+
+
+def _check_judged(
+    specification: MonitorSpecification, parameters: MonitorSimulationParameters, judged: set[str]
+) -> None:
+    """Refuse to count alarms of a property that was judged in none of the streams."""
+    for watched in specification.monitored:
+        if watched.name not in judged:
+            people = parameters.people_a_day * parameters.days
+            what = (
+                f"{watched.name} is judged in none of {parameters.runs} streams of "
+                f"{people} people in {plural(parameters.days, 'day')}"
+            )
+            remedy = (
+                "simulate more days or more people a day, or choose a shorter window, check or "
+                "favourable_within"
+            )
+            raise ParameterError(what, where="days", remedy=remedy, value=parameters.days)

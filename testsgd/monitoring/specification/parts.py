@@ -15,6 +15,7 @@ from pydantic import (
     Field,
     PlainValidator,
     WithJsonSchema,
+    field_validator,
     model_serializer,
     model_validator,
 )
@@ -28,7 +29,7 @@ from testsgd.data.schema_parts import (
     repeated,
     seen,
 )
-from testsgd.fairness.conditioned_groups import ConditionedGroup, with_names_of
+from testsgd.fairness.conditioned_groups import ConditionedGroup, checked_groups, with_names_of
 from testsgd.fairness.property import GroupNames
 from testsgd.monitoring.specification.conditions import (
     FieldOrCondition,
@@ -220,7 +221,11 @@ class EventsPart(Part):
             ("label", ("positive", "negative")),
         )
         for field, pair in of_fields:
-            if condition_of(getattr(self, field)) is not None:
+            if (condition := condition_of(getattr(self, field))) is not None:
+                if not condition.can_hold(known=True):
+                    what = f"{condition.text!r} never holds for an event that says the {field}"
+                    remedy = "an event in which all of its fields are missing says none; correct it"
+                    raise mistake(field, what, remedy)
                 fields = type(self).model_fields
                 for key in pair:
                     if getattr(self, key) == fields[key].default:
@@ -307,6 +312,13 @@ class GroupsPart(_DependentPart):
     def _conditions_name_the_groups(cls, given: Any) -> Any:
         # An event in none of the groups is no mistake.
         return with_names_of(given, unknown="pass")
+
+    @field_validator("by")
+    @classmethod
+    def _no_group_is_empty(
+        cls, by: tuple[ConditionedGroup, ...] | None
+    ) -> tuple[ConditionedGroup, ...] | None:
+        return checked_groups(by)
 
 
 class TrialsPart(_DependentPart):

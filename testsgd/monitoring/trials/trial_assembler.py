@@ -41,7 +41,7 @@ _OUTCOMES: dict[Phase, dict[Content, Outcome]] = {
 MOST_GROUPS = 200
 _COUNTED = ("events", "ignored", "repeated", "unknown", "late", "decided", "dropped")
 # Former versions did not count them.
-_COUNTED_NOW = ("without_decision",)
+_COUNTED_NOW = ("without_decision", "favourable", "labelled", "positive")
 
 
 class Step(NamedTuple):
@@ -428,6 +428,7 @@ class TrialAssembler:
         record.number = self.counters["decided"]
         record.due = None
         self.counters["decided"] += 1
+        self.counters["favourable"] += record.decision == 1
         if record.name is None:
             self._last = record
             self._anonymous[record.number] = record
@@ -451,6 +452,8 @@ class TrialAssembler:
         """End a trial; forget it, unless its id is remembered."""
         record.state = "closed"
         self.open -= 1
+        self.counters["labelled"] += record.label is not None
+        self.counters["positive"] += record.label == 1
         if record.name is None:
             del self._anonymous[record.number]
         elif not self._remembers:

@@ -46,6 +46,7 @@ def summarise_frontier(outcome: FrontierOutcome) -> FrontierSummary:
                 column=label.column,
                 favourable=label.favourable,
                 together=list(label.together),
+                others=list(label.others),
                 meaning=label.meaning,
             ),
         ),
