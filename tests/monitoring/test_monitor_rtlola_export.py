@@ -528,7 +528,7 @@ UNSAID: list[tuple[str, dict[str, Any]]] = [
     ),
     ("events.unfavourable", {"events": {"favourable": ["yes"], "unfavourable": [0]}}),
     ("events.favourable", {"events": {"favourable": ['"'], "unfavourable": ["no"]}}),
-    ("events.decision", {"events": {"decision": "score = missing"}}),
+    ("events.decision", {"events": {"decision": "score > 6 or place = missing"}}),
     ("events.decision", {"events": {"decision": "score > 6 or score = high"}}),
     ("groups.names", {"groups": {"names": ["a\\b", "c"]}}),
     (
