@@ -16,21 +16,19 @@ from testsgd.rules.conjunctions import Conditions, row_bits
 def by_hand(table, min_rows):
     """Give the rows of every conjunction of single values that enough rows fulfil."""
     contingency = lay_out(table, sensitive_axes(table))
-    values = [
-        [axis.cell_rule(cell) for cell in range(len(axis.labels)) if axis.cell_rule(cell)]
-        for axis in contingency.axes
-    ]
+    values = []
+    for axis in contingency.axes:
+        rules = filter(None, map(axis.cell_rule, range(len(axis.labels))))
+        single = [(rule, RuleSet((rule,)).matches(table)) for rule in rules]
+        # A value that all rows have is no condition.
+        values.append([(rule, rows) for rule, rows in single if not rows.all()])
     found = {}
     for size in range(1, len(values) + 1):
         for features in itertools.combinations(values, size):
-            for rules in itertools.product(*features):
-                rule_set = RuleSet(rules)
-                # A value that all rows have is no condition.
-                if any(RuleSet((rule,)).matches(table).all() for rule in rules):
-                    continue
-                rows = rule_set.matches(table)
+            for conditions in itertools.product(*features):
+                rows = np.logical_and.reduce([rows for _, rows in conditions])
                 if rows.sum() >= min_rows:
-                    found[rule_set] = rows
+                    found[RuleSet(tuple(rule for rule, _ in conditions))] = rows
     return found
 
 
