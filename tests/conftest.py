@@ -14,6 +14,7 @@ from testsgd.data import (
     Table,
     Texts,
     TextSpecification,
+    cache_folder,
     find_files,
     load_specification,
     load_table,
@@ -26,6 +27,10 @@ from testsgd.models import LoadedModel, load_model
 # examples come each time, so that a change is judged by what it changes; at home they are new ones.
 hypothesis.settings.register_profile("testsgd", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("testsgd")
+
+# Machine code is kept where all tests find it, also those that have a cache of their own: it takes a
+# minute to compile.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "machine-code"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
