@@ -28,8 +28,8 @@ from testsgd.models import LoadedModel, load_model
 hypothesis.settings.register_profile("testsgd", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("testsgd")
 
-# Machine code is kept where all tests find it, also those that have a cache of their own: it takes a
-# minute to compile.
+# Machine code is kept where all tests find it, also those that have a cache of their own: compiling
+# takes a minute.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "machine-code"))
 
 
