@@ -180,6 +180,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
 
 def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
     """Return the rows of a file of JSON lines, not compressed; `where` names it in errors."""
+    _check_no_key_twice(path, where)
     try:
         with warnings.catch_warnings():
             # Of arrays of several lengths, which are refused below.
@@ -199,6 +200,18 @@ def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
     for name, column in frame.items():
         _check_no_parts(column, f"{where}, column {str(name)!r}")
     return frame
+
+
+def _check_no_key_twice(path: Path, where: str) -> None:
+    """Refuse a line with a key that stands twice: pandas takes the last value."""
+    from testsgd.data.json_objects import key_twice
+
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if (key := key_twice(line)) is not None:
+                what = f"the key {key!r} stands twice"
+                place = f"{where}, line {number}"
+                raise DataError(what, where=place, remedy="name each column once")
 
 
 def _check_no_parts(column: pd.Series[Any], where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -23,8 +24,11 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _READ = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_no_key_twice).decode
 
 
-def json_object(text: str | bytes, *, example: str) -> dict[str, Any]:
-    """Read a JSON object; `example` is what one looks like here, for an error message."""
+def json_object(text: str | bytes, *, example: str, meant: str = "event") -> dict[str, Any]:
+    """Read a JSON object; `example` is what one looks like here, for an error message.
+
+    So is `meant`: what it describes.
+    """
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8")
         value = _READ(decoded)
@@ -36,9 +40,37 @@ def json_object(text: str | bytes, *, example: str) -> dict[str, Any]:
         raise ParameterError(f"not valid JSON: {error}", remedy="give a JSON object") from error
     if not isinstance(value, dict):
         raise ParameterError(
-            f"a JSON {json_kind(value)} is no event", remedy=f"give an object such as {example}"
+            f"a JSON {json_kind(value)} is no {meant}", remedy=f"give an object such as {example}"
         )
     return value
+
+
+def key_twice(text: bytes) -> str | None:
+    """Return a key that stands twice in an object of a JSON text, or None; also if it is no JSON.
+
+    Parameters
+    ----------
+    text : bytes
+        In UTF-8.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> key_twice(b'{"age": 40, "age": 50}'), key_twice(b'{"age": 40}')
+    ('age', None)
+    """
+    found: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            found.append(str(repeated([key for key, _ in pairs])))
+
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text, object_pairs_hook=note)
+    return found[0] if found else None
 
 
 def json_kind(value: object) -> str:
