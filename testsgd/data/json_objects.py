@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from typing import Any
 
@@ -15,13 +14,21 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
+class _KeyTwiceError(ValueError):
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key {key!r} stands twice")
+        self.key = key
+
+
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if twice := repeated([key for key, _ in pairs]):
-        raise ValueError(f"the key {twice!r} stands twice")
-    return dict(pairs)
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        raise _KeyTwiceError(str(repeated([key for key, _ in pairs])))
+    return read
 
 
 _READ = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_no_key_twice).decode
+_FIND = json.JSONDecoder(object_pairs_hook=_no_key_twice).decode
 
 
 def json_object(text: str | bytes, *, example: str, meant: str = "event") -> dict[str, Any]:
@@ -62,15 +69,13 @@ def key_twice(text: bytes) -> str | None:
     >>> key_twice(b'{"age": 40, "age": 50}'), key_twice(b'{"age": 40}')
     ('age', None)
     """
-    found: list[str] = []
-
-    def note(pairs: list[tuple[str, Any]]) -> None:
-        if len(dict(pairs)) < len(pairs):
-            found.append(str(repeated([key for key, _ in pairs])))
-
-    with contextlib.suppress(ValueError, RecursionError):
-        json.loads(text, object_pairs_hook=note)
-    return found[0] if found else None
+    try:
+        _FIND(text.decode())
+    except _KeyTwiceError as error:
+        return error.key
+    except (ValueError, RecursionError):
+        return None
+    return None
 
 
 def json_kind(value: object) -> str:
