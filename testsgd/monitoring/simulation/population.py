@@ -164,11 +164,11 @@ def past_population(trials: Sequence[Trial], *, where: str) -> Population:
 class _Listener(Monitor):
     """A monitor that judges nothing, and keeps the trials that would count.
 
-    `said` are the parts of trials that some event says.
+    `known_parts` are the parts of trials that some event has.
     """
 
     def __init__(self, specification: MonitorSpecification) -> None:
-        self.said: set[str] = set()
+        self.known_parts: set[str] = set()
         super().__init__(specification)
 
     def check_counted(self, where: str) -> None:
@@ -182,11 +182,11 @@ class _Listener(Monitor):
         what = "the past events make no trial that counts"
         remedy = "give events of more people or of a longer time"
         for part, field in fields.items():
-            if part not in self.said:
+            if part not in self.known_parts:
                 is_group = part == "group" and self.specification.groups.by is not None
                 field = " or ".join(self.specification.group_fields) if is_group else field
-                what = f"none of the past events says the {part} ({field!r})"
-                remedy = "give events that say it, or correct the field of the specification"
+                what = f"none of the past events has the {part} ({field!r})"
+                remedy = "give events that have it, or correct the field of the specification"
                 break
         raise ParameterError(what, where=where, remedy=remedy)
 
@@ -199,8 +199,8 @@ class _Listener(Monitor):
 
     def observe(self, event: Mapping[str, Any], *, place: Any = None) -> tuple[Alert, ...]:
         read = self._reader.read(event)
-        said = {"group": read.group, "decision": read.decision, "label": read.label}
-        self.said.update(part for part, value in said.items() if value is not None)
+        values = {"group": read.group, "decision": read.decision, "label": read.label}
+        self.known_parts.update(part for part, value in values.items() if value is not None)
         return super().observe(event, place=place)
 
     def _judged(self, steps: Any) -> list[Any]:
