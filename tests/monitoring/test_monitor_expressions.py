@@ -314,6 +314,7 @@ def test_a_field_of_an_expression_that_no_event_has_is_named(
         # A label may come later, and a stream of labels alone goes with another one.
         ({}, ["arrests", "new crime"]),
         ({}, ["sex", "age", "score"]),
+        ({"events": {"decision": "score > 6", "label": "score2 > 6"}}, []),
         # Events leave out what is missing.
         ({"events": {"decision": "score > 6 or override = missing"}}, []),
     ],

@@ -257,39 +257,40 @@ class FieldsOfEvents:
     def __init__(self, specification: MonitorSpecification) -> None:
         named = specification.events
         groups = [group.condition for group in specification.groups.by or ()]
-        decision, label = condition_of(named.decision), condition_of(named.label)
-        self._groups = specification.group_fields
-        self._decisions, self._labels = fields_of(named.decision), fields_of(named.label)
-        self._needed = [*groups, *filter(None, [decision])]
-        self._may_come_later = [*filter(None, [label])]
+        self._needed = [*groups, *filter(None, [condition_of(named.decision)])]
+        self._may_come_later = [*filter(None, [condition_of(named.label)])]
+        self._labels = {*fields_of(named.label)}
+        self._others = {*specification.group_fields, *fields_of(named.decision)}
+        self._used = {*named.names, *specification.given_fields, *self._others, *self._labels}
         self._seen: dict[str, None] = {}
 
     def note(self, event: Any) -> None:
-        """Take up the fields of an event."""
-        if isinstance(event, Mapping) and len(self._seen) < _MOST_FIELDS:
+        """Take up the fields of an event, if there are expressions."""
+        if not (self._needed or self._may_come_later) or not isinstance(event, Mapping):
+            return
+        if len(self._seen) < _MOST_FIELDS:
             self._seen.update(dict.fromkeys(map(str, event)))
 
     def check(self, where: str) -> None:
         """Refuse an expression about a field that no event had; without any event none is.
 
-        Labels may come later, so their fields are refused where a similar one came. A stream of
-        labels alone goes with another one. Where an expression asks for missing values, its fields
-        need not be there.
+        Labels may come later, so their fields are refused where one of a similar name came that
+        nothing else is read from. A stream of labels alone goes with another one. Where an
+        expression asks for missing values, its fields need not be there.
         """
         seen = [*self._seen]
         if not seen or len(seen) >= _MOST_FIELDS:
             return
-        if not {*self._labels}.isdisjoint(seen) and {*self._decisions, *self._groups}.isdisjoint(
-            seen
-        ):
+        if self._others.isdisjoint(seen) and not self._labels.isdisjoint(seen):
             return
+        unused = [name for name in seen if name not in self._used]
         expressions = [*self._needed, *self._may_come_later]
         optional = {name for one in expressions if one.asks_for_missing for name in one.names}
         for one in expressions:
             for name in one.names:
                 if name in self._seen or name in optional:
                     continue
-                if one in self._needed or get_close_matches(name, seen, cutoff=_SIMILAR):
+                if one in self._needed or get_close_matches(name, unused, cutoff=_SIMILAR):
                     raise _missing_field(name, one.text, seen, where)
 
 
