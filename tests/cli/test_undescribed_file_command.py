@@ -99,7 +99,7 @@ def test_a_file_that_is_not_there_is_not_taken_for_a_data_set(fails: Run, folder
 
 
 def test_columns_cannot_be_named_for_described_data(fails: Run, folder: Path) -> None:
-    assert "--predictions" in fails("audit", "demo", "--predictions", "granted")
+    assert "--sensitive" in fails("audit", "demo", "--predictions", "granted", "--sensitive", "age")
 
 
 def test_a_gate_by_ratios_fails_where_one_by_differences_passes(testsgd: Run, folder: Path) -> None:

@@ -118,11 +118,18 @@ def test_a_file_without_an_address_cannot_be_downloaded(
 ) -> None:
     with pytest.raises(DownloadError) as caught:
         find_files(description(files=[{"name": "loans.csv"}]))
-    assert str(caught.value) == (
-        "the file 'loans.csv' of the data set 'loans' is in none of the folders; "
-        f"get it and put it into {home / 'loans'}"
-    )
+    assert "'loans.csv'" in caught.value.what
+    assert str(home / "loans") in caught.value.remedy
+    assert "--data" in caught.value.remedy
     assert no_network() == []
+
+
+def test_a_file_beside_the_description_is_found(home: Path, tmp_path: Path) -> None:
+    described = description(files=[{"name": "loans.csv"}]).in_folder(tmp_path)
+    (tmp_path / "loans.csv").write_text("a\n1\n")
+    assert find_files(described) == [tmp_path / "loans.csv"]
+    # Where a description is does not change what it says.
+    assert described == description(files=[{"name": "loans.csv"}])
 
 
 @pytest.mark.parametrize("member", [False, True])

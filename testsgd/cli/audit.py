@@ -47,7 +47,7 @@ def audit(
     ] = None,
     predictions: Annotated[
         str | None,
-        typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
+        typer.Option(help="Of rows: the column with the predictions, or decisions."),
     ] = None,
     sensitive: options.SensitiveOption = None,
     label: options.LabelOption = None,
@@ -172,17 +172,25 @@ def audit(
             "fail_below": fail_below,
         }
         elsewhere = is_elsewhere(dataset)
+        _check_no_folder(dataset)
         of_counts = {"counts": counts}
         of_rows_file = data is None and is_rows_file(Path(dataset))
-        if not elsewhere and not of_rows_file:
+        of_described = not elsewhere and not of_rows_file
+        if of_described:
             _check_no_columns(
                 "a file of rows that has no description",
-                predictions=predictions,
                 sensitive=sensitive,
                 label=label,
-                weights=weights,
+                weights=None if predictions is not None else weights,
                 **of_counts,
             )
+            if predictions is not None and model is not None:
+                raise ParameterError(
+                    "both predictions and a model are given",
+                    where="--predictions",
+                    remedy="give one of them",
+                    name="predictions",
+                )
         result: AuditResult | MetricsResult
         if elsewhere or (of_rows_file and counts is not None):
             _check_no_outcome(outcome)
@@ -239,6 +247,20 @@ def audit(
                 model=asked,
                 label=label,
             )
+        elif predictions is not None:
+            from testsgd.metrics import audit_described_predictions
+
+            result = audit_described_predictions(
+                dataset,
+                data,
+                predictions=predictions,
+                favourable=favorable,
+                outcome=outcome,
+                threshold=threshold,
+                limit=limit,
+                progress=progress or False,
+                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+            )
         elif any(value is not None for value in of_metrics.values()):
             _check_no_outcome(outcome)
             from testsgd.metrics import audit_described_by_metrics
@@ -281,6 +303,20 @@ def audit(
         else:
             _print_metrics(result, written, verbose)
     return result.verdict.exit_code
+
+
+def _check_no_folder(dataset: str) -> None:
+    """Refuse a folder of files, which may be of anything."""
+    from testsgd.data import catalogue
+
+    if Path(dataset).is_dir() and dataset not in catalogue():
+        raise ParameterError(
+            f"{dataset} is a folder",
+            where="data set",
+            remedy=f"give a file, or several of Parquet by a pattern in quotes such as "
+            f"'{dataset.rstrip('/')}/*.parquet'",
+            name=dataset,
+        )
 
 
 def _impact_ratios(

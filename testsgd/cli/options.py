@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -130,8 +131,9 @@ VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show internal er
 
 
 def listed(text: str) -> list[str]:
-    """Return what a user lists with commas, each item once."""
-    return list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
+    """Return what a user lists with commas, each item once; in double quotes it may have commas."""
+    items = next(csv.reader([text], skipinitialspace=True), [])
+    return list(dict.fromkeys(item.strip() for item in items if item.strip()))
 
 
 def processors(jobs: int | None) -> int:

@@ -330,7 +330,8 @@ def _not_text(path: Path, parsing: CellParsing, where: str) -> DataError:
     return DataError(
         f"the file is not {parsing.encoding} text{position}",
         where=where,
-        remedy="give a text file, or set `encoding` under [parse]",
+        remedy="give a text file, such as by iconv -f LATIN1 -t UTF-8, or set `encoding` under "
+        "[parse] of a description",
         offset=offset,
     )
 

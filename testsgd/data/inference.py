@@ -42,7 +42,7 @@ _FEWEST_ROWS = 50
 _SHARE_OF_DISTINCT = 0.9
 _IDENTIFIER_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key)$|^(row|index)$|Id$|ID$")
 _DATE = re.compile(
-    r"\d{4}-\d{1,2}-\d{1,2}([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/\d{1,2}"
+    r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/\d{1,2})([T ].*)?"
 )
 
 
@@ -686,8 +686,16 @@ _FAVOURABLE = (
     "Yes",
     "Y",
     "y",
+    "approve",
+    "Approve",
     "approved",
+    "Approved",
+    "grant",
     "granted",
+    "Granted",
+    "accept",
+    "Accept",
+    "Accepted",
     "accepted",
     "good",
 )
@@ -801,10 +809,20 @@ def favourable_class(classes: Sequence[str], favourable: Any) -> str:
     raise ParameterError(
         f"which of the labels {', '.join(classes[:12])} is the favourable one is not clear",
         where="favourable",
-        remedy=f"name it, such as --favorable {shlex.quote(classes[-1])} "
-        f"(favourable={classes[-1]!r})",
+        # To name one only would be advice.
+        remedy=f"name it: {_each_named(classes)}",
         labels=tuple(classes),
     )
+
+
+_MOST_NAMED = 4
+
+
+def _each_named(classes: Sequence[str]) -> str:
+    """Return how each class is named as the favourable one, of many the first ones."""
+    options = [f"--favorable {shlex.quote(name)}" for name in classes[:_MOST_NAMED]]
+    more = " ..." if len(classes) > len(options) else ""
+    return f"{' or '.join(options)}{more} (favourable= in Python)"
 
 
 # A comparison with a number, which may have a unit, such as <=50K, >= $1,000 or < 5 years.

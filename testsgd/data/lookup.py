@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,12 +58,16 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("testsgd"))
 
 
-def candidate_folders(name: str) -> list[Path]:
-    """Return the folders in which a data set's files are looked for, best first."""
+def candidate_folders(name: str, beside: Path | None = None) -> list[Path]:
+    """Return the folders in which a data set's files are looked for, best first.
+
+    `beside` is the folder of the description's own file, if it has one.
+    """
     home = os.environ.get(HOME_VARIABLE)
-    return [
+    known = [
         folder / name for folder in ([Path(home).expanduser()] if home else []) + [cache_folder()]
     ]
+    return known if beside is None else [beside, *known]
 
 
 def find_files(
@@ -70,8 +75,9 @@ def find_files(
 ) -> list[Path]:
     """Find a data set's files and check that they are the right ones.
 
-    They are looked for in ``$TESTSGD_DATA_HOME/<name>/``, then in the user's cache, then
-    downloaded into the cache. Of a file with alternatives, the first that is there is taken.
+    They are looked for beside the description, then in ``$TESTSGD_DATA_HOME/<name>/``, then in the
+    user's cache, then downloaded into the cache. Of a file with alternatives, the first that is
+    there is taken.
 
     Parameters
     ----------
@@ -91,13 +97,19 @@ def find_files(
         If a file is nowhere and cannot be downloaded, or is not the file described (its sha256
         differs). The message names the file, the address, the sha256 and the folder to put it in.
     """
-    return [find_file(specification.name, file, download=download) for file in specification.files]
+    return [find_file(specification, file, download=download) for file in specification.files]
 
 
-def find_file(name: str, file: DataFile, *, download: bool = True) -> Path:
-    """Find one file of the data set `name`, as :func:`find_files` does."""
+def find_file(
+    specification: DatasetSpecification | TextSpecification,
+    file: DataFile,
+    *,
+    download: bool = True,
+) -> Path:
+    """Find one file of a data set, as :func:`find_files` does."""
+    name = specification.name
     for version in file.versions:
-        if (path := _present(name, version)) is not None:
+        if (path := _present(candidate_folders(name, specification.folder), version)) is not None:
             return path
     published = next((version for version in file.versions if version.url), None)
     if not download or published is None:
@@ -105,9 +117,9 @@ def find_file(name: str, file: DataFile, *, download: bool = True) -> Path:
     return _download(name, published)
 
 
-def _present(name: str, file: FileVersion) -> Path | None:
+def _present(folders: Sequence[Path], file: FileVersion) -> Path | None:
     """Return the first file of this name in the folders, checked; None if there is none."""
-    for folder in candidate_folders(name):
+    for folder in folders:
         path = folder / file.name
         try:
             if not path.is_file():
@@ -184,9 +196,12 @@ def _missing(name: str, file: FileVersion, what: str) -> DownloadError:
     if file.member:
         source += f", take {file.member} out of the archive"
     checksum = f" (its sha256 is {file.sha256})" if file.sha256 else ""
+    put = f"put it into {folder}{checksum}"
+    if file.url is None:
+        put = f"{put} or beside the description, or give it with --data"
     return DownloadError(
         f"the file {file.name!r} of the data set {name!r} {what}",
-        remedy=f"{source} and put it into {folder}{checksum}",
+        remedy=f"{source} and {put}",
         file=file.name,
         url=file.url,
         sha256=file.sha256,

@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import (
     Field,
@@ -328,10 +329,31 @@ class Description(Part):
     audit: AuditDefaults | None = Field(None, description="how to audit it, if not asked otherwise")
     paper: PaperFigures | None = Field(None, description="what the paper reports for it")
 
+    # Where the description's own file is, beside which the files of rows may be; None of the
+    # catalogue's.
+    _folder: Path | None = PrivateAttr(None)
+
     @property
     def name(self) -> str:
         """The data set's short name."""
         return self.dataset.name
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the description's own file; None of the catalogue's, and of others."""
+        return self._folder
+
+    def in_folder(self, folder: Path | None) -> Self:
+        """Return the same description with the folder of its own file."""
+        copied = self.model_copy()
+        copied._folder = folder
+        return copied
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both say the same, wherever their files are."""
+        if not isinstance(other, Description):
+            return NotImplemented
+        return super(Description, self.in_folder(None)).__eq__(other.in_folder(None))
 
     @field_validator("files", check_fields=False)
     @classmethod

@@ -61,7 +61,7 @@ def load_specification(name_or_path: str | Path) -> Specification:
     if text in catalogue():
         return read_specification(catalogue()[text])
     if text.endswith(".toml"):
-        return read_specification(text)
+        return read_specification(text).in_folder(Path(text).parent)
     raise ParameterError(
         f"there is no data set {text!r} in the catalogue",
         where="data set",

@@ -10,6 +10,7 @@ from .definitions import METRICS as METRICS
 from .definitions import Metric as Metric
 from .elsewhere import audit_counts as audit_counts
 from .elsewhere import audit_rows_elsewhere as audit_rows_elsewhere
+from .files import audit_described_predictions as audit_described_predictions
 from .files import audit_file_of_model as audit_file_of_model
 from .files import audit_file_of_predictions as audit_file_of_predictions
 from .models import audit_described_by_metrics as audit_described_by_metrics

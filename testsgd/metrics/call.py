@@ -212,6 +212,7 @@ def _are_numbers(predictions: pd.Series[Any], labels: Any, favourable: Any) -> b
     return are_numbers(predictions) or (labels is not None and are_numbers(column_of(labels, "")))
 
 
+@show_parameters(MetricParameters)
 def audit_metrics(
     y_pred: Any,
     y_true: Any = None,

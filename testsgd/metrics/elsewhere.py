@@ -55,7 +55,8 @@ def audit_counts(
     label : str, optional
         The column with the true labels.
     weight, weight_squared : str, optional
-        The columns with the sums of the weights and of their squares.
+        The columns with the sums of the weights and of their squares; if not given, those called
+        ``weight`` and ``weight_squared``, if there are both.
     metrics, rule, favourable, features, name, **parameters
         As for :func:`testsgd.audit_metrics`.
 
@@ -83,6 +84,10 @@ def audit_counts(
     settings = settings_of(parameters, rule=rule)
     frame = frame_of(counts, "counts")
     named = {"predictions": predictions, "rows": rows, "label": label}
+    used = {*sensitive_features, *named.values()}
+    if weight is None and {WEIGHT, WEIGHT_SQUARED} <= set(frame.columns).difference(used):
+        # So the query of cells-sql calls them.
+        weight, weight_squared = WEIGHT, WEIGHT_SQUARED
     named |= {"weight": weight, "weight_squared": weight_squared}
     check_columns(frame, named, sensitive_features)
     if (weight is None) != (weight_squared is None):

@@ -17,7 +17,13 @@ from testsgd.auditing import (
     check_not_sensitive,
     no_sensitive_feature,
 )
-from testsgd.data import read_frame, with_numbers
+from testsgd.data import (
+    TextSpecification,
+    find_table,
+    read_frame,
+    resolve_specification,
+    with_numbers,
+)
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
@@ -28,6 +34,9 @@ from testsgd.progress import Progress, shown_progress
 
 # Of people with this many expected pairs of equal rows hardly ever all rows are different.
 _FEWEST_EQUAL_PAIRS = 5
+
+# Keywords that make an audit one of metrics.
+_OF_METRICS = frozenset({"metrics", "rule", *ONLY_FOR_METRICS})
 
 # What a column is called that says how many rows each line is.
 _NAMES_OF_COUNTS = frozenset(
@@ -103,6 +112,87 @@ def audit_file_of_predictions(
         other_features=frame.drop(columns=named_columns),
         sample_weight=None if weights is None else values[weights],
         name=Path(path).name.partition(".")[0],
+        **options,
+    )
+
+
+def audit_described_predictions(
+    description: Any,
+    data: Any = None,
+    *,
+    predictions: str,
+    weights: str | None = None,
+    favourable: Any = None,
+    outcome: str | None = None,
+    **options: Any,
+) -> AuditResult | MetricsResult:
+    """Audit a column of predictions in rows that a description says how to read.
+
+    Parameters
+    ----------
+    description : DatasetSpecification, mapping, str or path-like
+        As for :func:`testsgd.audit`. Its label is the true label, unless that is the column of
+        predictions itself.
+    data : path-like, optional
+        A file of rows; if not given, those of the description.
+    predictions : str
+        The column with predictions.
+    weights : str, optional
+        The column with weights.
+    favourable, outcome, **options
+        Those of :func:`testsgd.audit_predictions`; by default as the description has them.
+
+    Returns
+    -------
+    AuditResult or MetricsResult
+
+    Raises
+    ------
+    ParameterError
+        If the description is of texts, or a column is a sensitive feature.
+    TestSGDError
+        As for :func:`testsgd.audit_predictions`.
+    """
+    specification = resolve_specification(description, favourable=favourable, outcome=outcome)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            "predictions in a column are of rows, and the description is of texts",
+            where="predictions",
+            remedy="give the model with --model",
+        )
+    label = specification.label
+    columns = {"predictions": predictions, "weights": weights}
+    check_not_sensitive(columns, list(specification.sensitive))
+    passed = [
+        name
+        for name in columns.values()
+        if name not in (None, label.column) and name not in specification.features
+    ]
+    table = find_table(
+        data, specification, limit=None, seed=0, passed=[str(name) for name in passed]
+    )
+    of_label = predictions == label.column
+    predicted = table.frame[predictions] if table.labels is None or not of_label else table.labels
+    others = [name for name in specification.insensitive if name not in columns.values()]
+    by_metrics = weights is not None or not _OF_METRICS.isdisjoint(options)
+    if outcome is None and label.outcome_given and not by_metrics and not are_numbers(predicted):
+        outcome = label.outcome
+    return audit_predictions(
+        predicted,
+        None if of_label else table.labels,
+        sensitive_features=table.frame[list(specification.sensitive)],
+        other_features=table.frame[others] if others else None,
+        sample_weight=None if weights is None else table.frame[weights],
+        favourable=list(label.together) or label.favourable,
+        outcome=outcome,
+        features={
+            name: feature.model_dump(
+                exclude={"column", "map", "sensitive", "input"}, exclude_unset=True
+            )
+            for name, feature in specification.features.items()
+            if name in (*specification.sensitive, *others)
+        },
+        name=specification.name,
         **options,
     )
 

@@ -448,8 +448,11 @@ def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
     words = set(re.findall(r"\w+", text))
     alike = [item for item in single if words.intersection(re.findall(r"[^\W\d]\w*", item))]
     listed = ", ".join((alike or single)[:_MOST_LISTED])
+    what = f"no group of enough rows is {text!r}"
+    if not alike:
+        what = f"{text!r} is about no sensitive feature"
     raise ParameterError(
-        f"no group of enough rows is {text!r}",
+        what,
         where="reference",
         remedy=f"write rest, overall, best, or a group of {listed}; edges in features, "
         "or in a description, set the limits of numbers",

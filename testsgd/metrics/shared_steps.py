@@ -45,6 +45,14 @@ def settings_of(parameters: Mapping[str, Any], *, rule: str | None) -> MetricPar
             raise ParameterError(
                 f"there is no rule {rule!r}", where="rule", remedy="write four-fifths"
             )
+        for name, value in FOUR_FIFTHS.items():
+            if chosen.get(name, value) != value:
+                raise ParameterError(
+                    f"the rule four-fifths has {name} = {value}, and {chosen[name]} is given",
+                    where=name,
+                    remedy="leave out one of them",
+                    name=name,
+                )
         chosen = {**FOUR_FIFTHS, **chosen}
     chosen["condition_on"] = listed_features(chosen.get("condition_on"), where="condition_on")
     return parameters_of(MetricParameters, chosen, where="audit of metrics")

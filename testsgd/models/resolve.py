@@ -214,7 +214,8 @@ def _load(
             raise ModelError(
                 f"there is no trained model for {data_set!r}",
                 where="model",
-                remedy=f"train one with `testsgd train {data_set}`, or name one with --model",
+                remedy="name one with --model, or a column of predictions with --predictions, or "
+                "train one with `testsgd train`",
             )
         return from_network(*trained)
     if not isinstance(source, (str, Path)):

@@ -236,11 +236,15 @@ def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Ta
 def inferred_table(data: DataSummary) -> Table:
     """List what columns without a description were taken for."""
     features = {feature.name: feature for feature in data.features}
+    given = data.predictions_given
 
     def use(column: InferredColumnSummary) -> str:
         if column.name not in features:
-            return "never varied, never in a rule"
-        return "sensitive" if features[column.name].sensitive else "varied"
+            # There is nothing to vary without a model.
+            return "never in a rule" if given else "never varied, never in a rule"
+        if features[column.name].sensitive:
+            return "sensitive"
+        return "described beside groups" if given else "varied"
 
     def domain(column: InferredColumnSummary) -> str:
         return features[column.name].domain if column.name in features else ""

@@ -268,7 +268,7 @@ def load_texts(
             remedy="give a file of texts with --data, or list the files under [[files]]",
         )
     paths = {
-        item.name: find_file(specification.name, item, download=download)
+        item.name: find_file(specification, item, download=download)
         for item in specification.files
         if training or not item.training
     }

@@ -1,0 +1,126 @@
+"""Predictions in a file that a corrected description says how to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import command_line
+import numpy as np
+import pandas as pd
+import pytest
+
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
+
+Run = Callable[..., Any]
+QUICK = ("--replicates", "99", "--stability", "0", "--quiet")
+
+
+@pytest.fixture
+def described(testsgd: Run, folder: Path) -> Path:
+    source = np.random.default_rng(4)
+    rows = pd.DataFrame(
+        {"sex": source.choice(["f", "m"], 900), "age": source.integers(18, 80, 900)}
+    )
+    rows["said"] = np.where(source.random(900) < 0.3 + 0.4 * (rows["sex"] == "m"), "yes", "no")
+    rows["true"] = source.choice(["no", "yes"], 900)
+    rows["w"] = source.uniform(0.5, 2, 900)
+    rows.to_csv(folder / "people.csv", index=False)
+    printed = testsgd("init", "people.csv", "--sensitive", "sex,age", "--label", "true").out
+    edited = [
+        "edges = [18, 40, 80]" if line.startswith("edges") else line
+        for line in printed.splitlines()
+    ]
+    (folder / "people.toml").write_text("\n".join(edited), encoding="utf-8")
+    return folder / "people.csv"
+
+
+def result(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "reports" / "people" / "result.json").read_text(encoding="utf-8"))
+
+
+def test_what_was_corrected_holds_and_the_file_beside_is_found(
+    testsgd: Run, folder: Path, described: Path
+) -> None:
+    assert testsgd("audit", "people.toml", "--predictions", "said", *QUICK).code == 0
+    people = pd.read_csv(described)
+    men = next(group for group in result(folder)["groups"] if group["text"] == "sex = m")
+    assert men["rate_in"] == (people[people["sex"] == "m"]["said"] == "yes").mean()
+    assert "age < 40" in {group["text"] for group in result(folder)["groups"]}
+    # The label of the description is the true label.
+    assert men["base_rate_in"] == (people[people["sex"] == "m"]["true"] == "yes").mean()
+
+
+def test_metrics_and_weights_are_of_the_same_rows(
+    testsgd: Run, folder: Path, described: Path
+) -> None:
+    finished = testsgd(
+        "audit",
+        "people.toml",
+        "--data",
+        described.name,
+        "--predictions",
+        "said",
+        "--metrics",
+        "accuracy",
+        "--weights",
+        "w",
+        "--replicates",
+        "99",
+        "--quiet",
+    )
+    assert (finished.code, finished.err) == (0, "")
+    people = pd.read_csv(described)
+    right = np.average(people["said"] == people["true"], weights=people["w"])
+    assert result(folder)["metrics"][0]["overall"] == pytest.approx(right)
+
+
+def test_the_label_may_be_the_predictions(testsgd: Run, folder: Path, described: Path) -> None:
+    assert testsgd("audit", "people.toml", "--predictions", "true", *QUICK).code == 0
+    assert result(folder)["groups"][0]["base_rate_in"] is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--predictions", "sex"),
+        ("--predictions", "nothing"),
+        ("--predictions", "said", "--model", "a:b"),
+        ("--predictions", "said", "--sensitive", "sex"),
+        ("--rule", "four-fifths", "--fail-below", "0.5", "--predictions", "said"),
+        (),
+    ],
+)
+def test_mistakes_are_one_line(
+    fails: Callable[..., str], described: Path, options: tuple[str, ...]
+) -> None:
+    assert fails("audit", "people.toml", *options)
+
+
+def test_a_folder_is_no_file(fails: Callable[..., str], folder: Path) -> None:
+    (folder / "parts").mkdir()
+    assert "parquet" in fails("audit", "parts", "--predictions", "said", "--sensitive", "sex")
+
+
+def test_names_in_quotes_may_have_commas(testsgd: Run, folder: Path, described: Path) -> None:
+    people = pd.read_csv(described).rename(columns={"sex": "sex, at birth"})
+    people.to_csv(folder / "renamed.csv", index=False)
+    arguments = (
+        "audit",
+        "renamed.csv",
+        "--predictions",
+        "said",
+        "--sensitive",
+        '"sex, at birth",age',
+    )
+    assert testsgd(*arguments, *QUICK).code == 0
+
+
+def test_labels_of_which_none_is_favourable_by_name_are_both_named(
+    fails: Callable[..., str], folder: Path, described: Path
+) -> None:
+    line = fails("audit", "people.csv", "--predictions", "sex", "--sensitive", "said")
+    assert "--favorable f" in line
+    assert "--favorable m" in line
