@@ -107,6 +107,7 @@ def test_a_result_tells_the_region(testsgd: Run, folder: Path) -> None:
         (["--row", '{"incme": 1, "debts": 1, "woman": 0}'], ["'incme'", "income?"]),
         (["--row", "{income"], ["--row"]),
         (["--row", "[1]"], ["--row"]),
+        (["--row", '{"income": 1, "debts": 1, "woman": 0, "income": 50}'], ["--row", "'income'"]),
         ([], ["--row"]),
         (["--row", _person(1), "--rows", "people.csv"], ["--row"]),
         (["--rows", "nobody.csv"], ["nobody.csv"]),
@@ -118,3 +119,10 @@ def test_a_result_tells_the_region(testsgd: Run, folder: Path) -> None:
 def test_bad_input_is_one_line(fails: Fails, arguments: list[str], seen: list[str]) -> None:
     message = fails(*ASK, *arguments)
     assert all(part in message for part in seen)
+
+
+def test_a_key_that_stands_twice_in_a_file_is_refused(folder: Path, fails: Fails) -> None:
+    twice = _person(1)[:-1] + ', "income": 50}'
+    (folder / "people.jsonl").write_text(f"{_person(30)}\n{twice}\n")
+    message = fails(*ASK, "--rows", "people.jsonl")
+    assert all(part in message for part in ("people.jsonl, line 2", "'income'"))

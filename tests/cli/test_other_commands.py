@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,26 @@ def test_version_and_help(testsgd: Run) -> None:
     empty = testsgd()
     assert (empty.code, empty.err) == (2, "")
     assert "audit" in empty.out
+
+
+def _help_texts(command: Any, words: list[str]) -> Iterator[tuple[list[str], str]]:
+    """Yield the words of a command, and of those in it, and each of its help texts."""
+    for part in (command, *command.params):
+        yield words, getattr(part, "help", None) or ""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from _help_texts(inner, [*words, name])
+
+
+def test_help_shows_square_brackets(testsgd: Run) -> None:
+    bracketed = [
+        (words, found)
+        for name in COMMANDS
+        for words, text in _help_texts(load_command(name), [name])
+        for found in re.findall(r"\[[^\]]*\]", text)
+    ]
+    for words, found in bracketed:
+        shown = re.sub(r"[\s│]", "", testsgd(*words, "--help").out)
+        assert "".join(found.split()) in shown
 
 
 def test_an_interruption_has_its_own_code(testsgd: Run, monkeypatch: pytest.MonkeyPatch) -> None:

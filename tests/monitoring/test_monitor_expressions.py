@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.errors import EventError, SpecificationError
+from testsgd.errors import DataError, EventError, SpecificationError
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.shielding import ShieldSpecification
 
@@ -279,3 +279,63 @@ def test_groups_that_nobody_can_be_in_are_refused(conditions: list[str]) -> None
     groups[-1]["when"] = "sex = m" if "or" not in conditions[0] else groups[0]["when"]
     groups[0]["when"] = "sex = f"
     MonitorSpecification.from_dict({"groups": groups, "properties": [PARITY]})
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+@pytest.mark.parametrize(
+    ("tables", "field"),
+    [
+        ({"events": {"decision": "scor > 6"}}, "scor"),
+        ({"events": {"decision": "score > 6 or points > 6"}}, "points"),
+        ({"groups": [{"name": "f", "when": "sax = female"}, GROUPS[1]]}, "sax"),
+        ({"events": {"decision": "score > 6", "label": "arests >= 1"}}, "arests"),
+    ],
+)
+def test_a_field_of_an_expression_that_no_event_has_is_named(
+    tables: dict[str, Any], field: str, with_ids: bool
+) -> None:
+    events = people(40)
+    for event in events if not with_ids else ():
+        del event["id"]
+    errors: list[Any] = []
+    with pytest.raises(DataError) as error:
+        testsgd.monitor(
+            BY_EXPRESSION | tables, events, on_error=lambda error, number: errors.append(error)
+        )
+    message = str(error.value)
+    assert f"'{field}'" in message
+    assert "score" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("tables", "left_out"),
+    [
+        # A label may come later, and a stream of labels alone goes with another one.
+        ({}, ["arrests", "new crime"]),
+        ({}, ["sex", "age", "score"]),
+        ({"events": {"decision": "score > 6", "label": "score2 > 6"}}, []),
+        # Events leave out what is missing.
+        ({"events": {"decision": "score > 6 or override = missing"}}, []),
+    ],
+)
+def test_fields_of_expressions_that_need_not_be_there_are_not_refused(
+    tables: dict[str, Any], left_out: list[str]
+) -> None:
+    events = [
+        {field: value for field, value in person.items() if field not in left_out}
+        for person in people(20)
+    ]
+    document = BY_EXPRESSION | tables
+    assert testsgd.monitor(document, events).exit_code != 2
+    assert testsgd.monitor(document, []).exit_code == 3
+
+
+def test_the_fields_of_a_resumed_stream_may_have_come_before(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    first = people(20)
+    for event in first:
+        del event["arrests"], event["new crime"]
+    testsgd.monitor(BY_EXPRESSION, first, state=state)
+    later = [{"id": person, "arrests": 0, "score": None} for person in range(20)]
+    assert testsgd.monitor(BY_EXPRESSION, later, state=state).exit_code != 2

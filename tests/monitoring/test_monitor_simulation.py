@@ -138,6 +138,56 @@ def test_past_events_are_drawn_from() -> None:
     assert [one.bias for one in summary.alarms] == [0.0, 0.4, None]
 
 
+def loan_events(hours: list[int]) -> list[dict[str, Any]]:
+    """Return applications an hour apart, and acceptances so many hours after them."""
+    applied = [
+        {"id": number, "group": "ab"[number % 2], "time": 3600 * number}
+        for number in range(len(hours))
+    ]
+    accepted = [
+        {"id": number, "decision": 1, "time": 3600 * (number + wait)}
+        for number, wait in enumerate(hours)
+    ]
+    return sorted(applied + accepted, key=lambda event: event["time"])
+
+
+def test_past_decisions_are_favourable_as_soon_as_the_property_asks() -> None:
+    watched = {"property": "demographic_parity", "bound": 0.1}
+    soon = watched | {"favourable_within": "3 d"}
+    trials = {"decision_deadline": "14 d", "without_decision": "refused"}
+    document = {"trials": trials, "properties": [soon]}
+    # Of group a half are accepted within 3 days, of group b a quarter.
+    events = loan_events([4, 300, 200, 20, 8, 250, 200, 300] * 50)
+    events.append({"id": "last", "group": "a", "time": 3600 * 3000})
+    result = simulate_monitor(document, events, bias=[0], runs=3, days=40, people_a_day=10)
+    rates = testsgd.monitor(document, events).summary.comparisons[0].groups
+    counted = sum(group.denominator for group in rates)
+    accepted = sum(group.numerator for group in rates)
+    assert result.summary.past == counted
+    assert result.summary.rate == pytest.approx(accepted / counted)
+    assert result.summary.rate < 0.5
+    with pytest.raises(ParameterError) as error:
+        simulate_monitor(document | {"properties": [soon, watched]}, events, runs=3)
+    assert error.value.where == "properties"
+
+
+@pytest.mark.parametrize("left_out", ["decision", "group", "label"])
+def test_past_events_without_a_part_of_trials_are_refused_by_its_name(left_out: str) -> None:
+    document = {"properties": [{"property": "equal_opportunity", "bound": 0.1}]}
+    people = [
+        {"id": number, "group": "ab"[number % 2], "decision": number % 3 > 0, "label": 1}
+        for number in range(12)
+    ]
+    for person in people:
+        del person[left_out]
+    with pytest.raises(ParameterError, match=f"'{left_out}'"):
+        simulate_monitor(document, people, runs=3)
+    for person in people:
+        del person["id"]
+    with pytest.raises(ParameterError, match=f"'{left_out}'"):
+        simulate_monitor(document, people, runs=3)
+
+
 SMALL: dict[str, Any] = PARITY | {
     "simulation": {"shares": [0.9, 0.1], "rates": [0.6, 0.4]},
 }

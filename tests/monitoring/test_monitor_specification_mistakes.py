@@ -24,6 +24,8 @@ def mistake(text: str) -> SpecificationError:
     return caught.value
 
 
+WOMEN = '[[groups]]\nname = "women"\nwhen = "sex = f"\n[[groups]]\nname = "men"\n'
+
 # The text, the key that must be named, and words that must be in the message.
 MISTAKES = [
     # the whole
@@ -32,6 +34,10 @@ MISTAKES = [
     (PARITY + "buond = 0.1", "properties.0.buond", "did you mean 'bound'?"),
     (PARITY + "[trials]\nrepeat = 1", "trials.repeat", "did you mean 'repeated'?"),
     (PARITY + "[evidence]\nquorum = 1", "evidence.quorum", "remove it or correct its name"),
+    # groups by expressions, as a list and as a table
+    (PARITY + WOMEN + 'when = "sex = = m"', "groups.1.when", "sex = = m"),
+    (PARITY + WOMEN + 'when = "sex = f"', "groups.1.when", "in a group before it"),
+    (PARITY + WOMEN.replace("ps", "ps.by") + 'when = "sex = = m"', "groups.by.1.when", "= = m"),
     # what events are called, and what their values mean
     (PARITY + '[events]\nid = ""', "events.id", "at least 1 character"),
     (PARITY + '[events]\ntime = "group"', "events.time", "called 'group': group and time"),

@@ -230,3 +230,11 @@ def test_files_that_are_no_specification(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("name = ", encoding="utf-8")
     with pytest.raises(SpecificationError, match=r"bad\.toml: not valid TOML"):
         ShieldSpecification.read(tmp_path / "bad.toml")
+
+
+def test_a_mistake_in_a_list_of_groups_is_named_by_its_line() -> None:
+    groups = '[[groups]]\nname = "women"\nwhen = "sex = f"\n[[groups]]\nname = "men"\n'
+    with pytest.raises(SpecificationError) as caught:
+        ShieldSpecification.parse(groups + 'when = "sex = = m"\n', where="loans.toml")
+    assert caught.value.details["mistakes"][0]["key"] == "groups.1.when"
+    assert caught.value.details["mistakes"][0]["line"] == 6

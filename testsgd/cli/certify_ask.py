@@ -129,19 +129,12 @@ def certify_ask(
 
 def _person(text: str) -> dict[str, Any]:
     """Return the person that a JSON object describes."""
-    from testsgd.io import loads_json
+    from testsgd.data.json_objects import json_object
 
     try:
-        person = loads_json(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"{text!r} is no JSON ({error})", where="--row", remedy='write {"age": 30, ...}'
-        ) from error
-    if not isinstance(person, dict):
-        raise DataError(
-            f"{text!r} is no JSON object", where="--row", remedy='write {"age": 30, ...}'
-        )
-    return person
+        return json_object(text, example='{"age": 30, ...}', meant="person")
+    except ParameterError as error:
+        raise DataError(f"{error.what} ({text!r})", where="--row", remedy=error.remedy) from error
 
 
 def _print_checks(checks: Sequence[PersonCheck]) -> None:

@@ -144,12 +144,29 @@ def _in_one_word(arguments: list[str]) -> list[str]:
     return arguments if joined is None else [joined, *arguments[2:]]
 
 
+def _escape_help(command: Any) -> None:
+    """Make square brackets in the help of a command, and of those of a group, plain text.
+
+    Else they are marks of a style, and are not shown.
+    """
+    for part in (command, *command.params):
+        help_text = getattr(part, "help", None)
+        if help_text and "[" in help_text:
+            from rich.markup import escape
+
+            part.help = escape(help_text)
+    for inner in getattr(command, "commands", {}).values():
+        _escape_help(inner)
+
+
 class _LazyGroup(TyperGroup):
     """The commands by their names and first words, each replaced by itself when it is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, _in_one_word(args))
-        return name, load_command(str(name)), rest
+        command = load_command(str(name))
+        _escape_help(command)
+        return name, command, rest
 
 
 app = typer.Typer(

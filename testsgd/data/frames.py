@@ -15,7 +15,7 @@ from testsgd.data.categories import row_name
 from testsgd.data.cells import cells_of_plain_file, check_column_number, first_lines, plain_cells
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError
-from testsgd.io import COMPRESSIONS, check_regular, plain_file
+from testsgd.io import COMPRESSIONS, check_regular, plain_file, read_lines
 
 # Texts that stand for a missing value without a description.
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
@@ -180,6 +180,7 @@ def _json_lines(path: Path) -> pd.DataFrame:
 
 def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
     """Return the rows of a file of JSON lines, not compressed; `where` names it in errors."""
+    _check_no_key_twice(path, where)
     try:
         with warnings.catch_warnings():
             # Of arrays of several lengths, which are refused below.
@@ -199,6 +200,17 @@ def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
     for name, column in frame.items():
         _check_no_parts(column, f"{where}, column {str(name)!r}")
     return frame
+
+
+def _check_no_key_twice(path: Path, where: str) -> None:
+    """Refuse a line with a key that stands twice: pandas takes the last value."""
+    from testsgd.data.json_objects import key_twice
+
+    for number, line in enumerate(read_lines(path), start=1):
+        if (key := key_twice(line)) is not None:
+            what = f"the key {key!r} stands twice"
+            place = f"{where}, line {number}"
+            raise DataError(what, where=place, remedy="name each column once")
 
 
 def _check_no_parts(column: pd.Series[Any], where: str) -> None:

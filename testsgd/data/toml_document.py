@@ -53,7 +53,9 @@ def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
         return kind.model_validate(document)
     except ValidationError as error:
         lines = KeyLines(text)
-        mistakes = [_mistake(item, kind, lines) for item in error.errors(include_url=False)]
+        mistakes = [
+            _mistake(item, kind, lines, document) for item in error.errors(include_url=False)
+        ]
         # A mistake that stands in a line helps more than a key that is missing somewhere.
         mistakes.sort(key=lambda mistake: bool(mistake["problem"] == _KEY_MISSING))
         first = mistakes[0]
@@ -67,7 +69,7 @@ def validated(kind: type[P], document: Any, *, text: str = "", where: str) -> P:
         ) from error
 
 
-def _mistake(item: Any, kind: type[Part], lines: KeyLines) -> dict[str, Any]:
+def _mistake(item: Any, kind: type[Part], lines: KeyLines, document: Any) -> dict[str, Any]:
     location = (*item["loc"], *item.get("ctx", {}).get("key", ()))
     if location[-1:] == ("[key]",):
         # So pydantic marks that the name of a key is wrong, and not its value.
@@ -77,8 +79,18 @@ def _mistake(item: Any, kind: type[Part], lines: KeyLines) -> dict[str, Any]:
         location, problem, remedy = location[:-1], "the list is too short", "correct the value"
     if item["type"] == "extra_forbidden":
         remedy = _right_name(kind, location) or remedy
+    location = _as_written(location, kind, document)
     key = ".".join(str(part) for part in location) or "(top level)"
     return {"key": key, "line": lines.line_of(location), "problem": problem, "remedy": remedy}
+
+
+def _as_written(location: Location, kind: type[Part], document: Any) -> Location:
+    """Return a location without the key of a table that is written as a list alone."""
+    lists = getattr(kind, "lists_for_tables", {})
+    table = str(location[0]) if len(location) > 1 else ""
+    if location[1:2] != (lists.get(table),) or isinstance(document[table], Mapping):
+        return location
+    return (table, *location[2:])
 
 
 def _right_name(kind: type[Part], location: tuple[int | str, ...]) -> str | None:
@@ -141,6 +153,8 @@ class ExactDocument(Part):
     """
 
     purpose: ClassVar[str] = "is a specification"
+    # Tables in whose place a list may be written, with the key that has it.
+    lists_for_tables: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def read(cls, path: Path | str) -> Self:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from testsgd.errors import EventError, ResultError, TestSGDError
 from testsgd.io import locked
 from testsgd.monitoring.dead_letter_file import DeadLetterFile
-from testsgd.monitoring.event_sources import EventSource, event_source
+from testsgd.monitoring.event_sources import EventSource, FieldsOfEvents, event_source
 from testsgd.monitoring.judging import Alert
 from testsgd.monitoring.report.summarise import MOST_ALERTS, summarise_monitoring
 from testsgd.monitoring.result import MonitorResult
@@ -117,6 +117,9 @@ def monitor(
     ------
     EventError
         If an event is wrong and `on_error` is left out; names the event.
+    DataError
+        If an expression is about a field that no event had, and no alert was raised. The state is
+        written.
     TestSGDError
         Another member of the family :mod:`testsgd.errors`, if something else about the input is
         wrong.
@@ -159,9 +162,11 @@ def monitor(
         alerts: list[Alert] = []
         left_out = 0
         refused = 0
+        fields = FieldsOfEvents(watching.specification)
         for number, item in events.items:
             try:
                 event = events.parse(item)
+                fields.note(event)
                 raised = () if event is None else watching.observe(event, place=number)
             except TestSGDError as error:
                 if on_error is None:
@@ -182,6 +187,9 @@ def monitor(
             watching.dead_letter_bytes = letters.size
         if path is not None:
             watching.save(path)
+        # What was seen before is not known to a state, and an alert matters more.
+        if not (alerts or resumed or events.has_columns):
+            fields.check(events.name or "events")
         status = watching.status()
         summary = summarise_monitoring(
             status,

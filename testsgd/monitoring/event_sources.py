@@ -16,12 +16,16 @@ from testsgd.data.cells import as_pandas, check_column_number, missing_column
 from testsgd.data.json_objects import json_object
 from testsgd.errors import DataError, ParameterError
 from testsgd.io import read_lines, why_no_file
-from testsgd.monitoring.specification import MonitorSpecification, fields_of
+from testsgd.monitoring.specification import MonitorSpecification, condition_of, fields_of
 
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
 # A journal and a log of answers are JSON lines, too.
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".journal", ".log", ".csv")
 _MARK = b"\xef\xbb\xbf"
+# From here on, a name may be another one that is misspelt.
+_SIMILAR = 0.75
+# Names of fields that are kept; a stream with more has values as names.
+_MOST_FIELDS = 10_000
 _WORDS = {"true": True, "false": False}
 
 
@@ -30,12 +34,14 @@ class EventSource:
     """Items that are still to be read, one by one, each with its number.
 
     `parse` returns the event of an item, or None if the item is empty; a wrong item is an error.
+    A table `has_columns`, which were checked when it was opened.
     """
 
     name: str
     unit: str
     items: Iterable[tuple[int, Any]]
     parse: Callable[[Any], Mapping[str, Any] | None]
+    has_columns: bool = False
 
     def where(self, number: int) -> str:
         """Name the place of an item."""
@@ -108,7 +114,7 @@ def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
             raise DataError(what, remedy="correct the row")
         return read(zip(names, row, strict=True))
 
-    return EventSource(where, "line", rows, parse)
+    return EventSource(where, "line", rows, parse, has_columns=True)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -204,7 +210,8 @@ def _frame(frame: pd.DataFrame, specification: MonitorSpecification) -> EventSou
     def parse(row: tuple[Any, ...]) -> Mapping[str, Any]:
         return dict(zip(columns, row, strict=True))
 
-    return EventSource("", "row", enumerate(zip(*values, strict=True), start=1), parse)
+    rows = enumerate(zip(*values, strict=True), start=1)
+    return EventSource("", "row", rows, parse, has_columns=True)
 
 
 def _check_columns(names: list[str], specification: MonitorSpecification, where: str) -> None:
@@ -231,9 +238,69 @@ def _check_columns(names: list[str], specification: MonitorSpecification, where:
         misspelt = [
             field
             for field in decisions
-            if field not in names and get_close_matches(field, names, cutoff=0.75)
+            if field not in names and get_close_matches(field, names, cutoff=_SIMILAR)
         ]
         needed = tuple(misspelt) if known else needed[:1]
     for name in needed:
         if name not in names:
             raise missing_column(name, names, where)
+
+
+class FieldsOfEvents:
+    """The fields that events have, to find those of expressions that none has.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification
+    """
+
+    def __init__(self, specification: MonitorSpecification) -> None:
+        named = specification.events
+        groups = [group.condition for group in specification.groups.by or ()]
+        self._needed = [*groups, *filter(None, [condition_of(named.decision)])]
+        self._may_come_later = [*filter(None, [condition_of(named.label)])]
+        self._labels = {*fields_of(named.label)}
+        self._others = {*specification.group_fields, *fields_of(named.decision)}
+        self._used = {*named.names, *specification.given_fields, *self._others, *self._labels}
+        self._seen: dict[str, None] = {}
+
+    def note(self, event: Any) -> None:
+        """Take up the fields of an event, if there are expressions."""
+        if not (self._needed or self._may_come_later) or not isinstance(event, Mapping):
+            return
+        if len(self._seen) < _MOST_FIELDS:
+            self._seen.update(dict.fromkeys(map(str, event)))
+
+    def check(self, where: str) -> None:
+        """Refuse an expression about a field that no event had; without any event none is.
+
+        Labels may come later, so their fields are refused where one of a similar name came that
+        nothing else is read from. A stream of labels alone goes with another one. Where an
+        expression asks for missing values, its fields need not be there.
+        """
+        seen = [*self._seen]
+        if not seen or len(seen) >= _MOST_FIELDS:
+            return
+        if self._others.isdisjoint(seen) and not self._labels.isdisjoint(seen):
+            return
+        unused = [name for name in seen if name not in self._used]
+        expressions = [*self._needed, *self._may_come_later]
+        optional = {name for one in expressions if one.asks_for_missing for name in one.names}
+        for one in expressions:
+            for name in one.names:
+                if name in self._seen or name in optional:
+                    continue
+                if one in self._needed or get_close_matches(name, unused, cutoff=_SIMILAR):
+                    raise _missing_field(name, one.text, seen, where)
+
+
+def _missing_field(field: str, expression: str, seen: list[str], where: str) -> DataError:
+    shown = ", ".join(seen[:12]) + (", ..." if len(seen) > 12 else "")
+    return DataError(
+        f"no event has the field {field!r} of the expression {expression!r}",
+        where=where,
+        remedy="correct its name, or give events the field, null where it is not known; they have "
+        + shown,
+        field=field,
+        present=seen,
+    )

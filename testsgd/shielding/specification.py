@@ -253,6 +253,7 @@ class ShieldSpecification(ExactDocument):
     """
 
     purpose: ClassVar[str] = "specifies a shield"
+    lists_for_tables: ClassVar[Mapping[str, str]] = {"groups": "by"}
 
     name: str = Field("shield", min_length=1, description="what reports call it")
     fairness: FairnessPart = Field(description="the bound")

@@ -47,7 +47,8 @@ def simulate_monitor(
     events : iterable, data frame or path-like, optional
         Past events, as for :func:`testsgd.monitor`. Their people are drawn with replacement: with
         a bias each keeps group, label and given values, and is decided on anew; once more they
-        are drawn with their own decisions. Left out, people are drawn by chances.
+        are drawn with their own decisions, which are favourable within the properties'
+        ``favourable_within`` as for a monitor. Left out, people are drawn by chances.
     bias : sequence of float, optional
         True biases, from 0 to 1; by default 0, 0.05, 0.1 and 0.2, as far as there are such rates,
         and that of the rates that the specification says.
@@ -67,7 +68,8 @@ def simulate_monitor(
         If it specifies no monitor.
     ParameterError
         If a value is out of its range, no rates have a bias, a property is judged in none of the
-        streams, or a custom property has no bias that could be drawn.
+        streams, a custom property has no bias that could be drawn, or past events have no trials
+        that count or properties with several ``favourable_within``.
 
     Examples
     --------

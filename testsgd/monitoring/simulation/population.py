@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from testsgd.errors import EventError, ParameterError
 from testsgd.monitoring.event_sources import EventSource
+from testsgd.monitoring.judging import Alert
 from testsgd.monitoring.running import Monitor
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials import Event, Step, Trial
+from testsgd.report.formatting import plural
 
 # Values of each field within which groups are compared; they are drawn equally often.
 _VALUES = ("x", "y", "z")
@@ -144,7 +146,7 @@ def past_population(trials: Sequence[Trial], *, where: str) -> Population:
     for trial in trials:
         by_group.setdefault(trial.group, []).append(trial.decision)
     if len(by_group) < 2:
-        what = f"the past events have people of {len(by_group)} groups, and two are needed"
+        what = f"the trials that count are of {plural(len(by_group), 'group')}, and two are needed"
         raise ParameterError(what, where=where, remedy="give events of more people")
     groups = sorted(by_group, key=lambda name: (np.mean(by_group[name]), name))
     decisions = np.array([trial.decision for trial in trials])
@@ -160,20 +162,68 @@ def past_population(trials: Sequence[Trial], *, where: str) -> Population:
 
 
 class _Listener(Monitor):
-    """A monitor that judges nothing, and keeps the trials that would count."""
+    """A monitor that judges nothing, and keeps the trials that would count.
+
+    `known_parts` are the parts of trials that some event has.
+    """
+
+    def __init__(self, specification: MonitorSpecification) -> None:
+        self.known_parts: set[str] = set()
+        super().__init__(specification)
+
+    def check_counted(self, where: str) -> None:
+        """Refuse events of which no trial counts, and say what they lack."""
+        if self.counted:
+            return
+        named = self.specification.events
+        fields = {"group": named.group, "decision": named.decision}
+        if self._kind == "complete":
+            fields["label"] = named.label
+        what = "the past events make no trial that counts"
+        remedy = "give events of more people or of a longer time"
+        for part, field in fields.items():
+            if part not in self.known_parts:
+                is_group = part == "group" and self.specification.groups.by is not None
+                field = " or ".join(self.specification.group_fields) if is_group else field
+                what = f"none of the past events has the {part} ({field!r})"
+                remedy = "give events that have it, or correct the field of the specification"
+                break
+        raise ParameterError(what, where=where, remedy=remedy)
 
     def _begin(self) -> None:
         super()._begin()
         self._judges = []
         self._in_time = []
         self.counted: list[Trial] = []
+        self._kind, self._span = _counted_steps(self.specification)
+
+    def observe(self, event: Mapping[str, Any], *, place: Any = None) -> tuple[Alert, ...]:
+        read = self._reader.read(event)
+        values = {"group": read.group, "decision": read.decision, "label": read.label}
+        self.known_parts.update(part for part, value in values.items() if value is not None)
+        return super().observe(event, place=place)
 
     def _judged(self, steps: Any) -> list[Any]:
-        labelled = any(watched.fairness.labelled for watched in self.specification.monitored)
-        kind = "complete" if labelled else "decided"
-        kept: list[Step] = [step for step in steps if step.kind == kind and step.span is None]
+        kept: list[Step] = [
+            step for step in steps if step.kind == self._kind and step.span == self._span
+        ]
         self.counted += [step.trial for step in kept]
         return []
+
+
+def _counted_steps(specification: MonitorSpecification) -> tuple[str, float | None]:
+    """Return which steps count people, and within which time; refuse several times.
+
+    Simulated people have one decision each, and it is favourable for all properties or for none.
+    """
+    monitored = specification.monitored
+    spans = {watched.favourable_within for watched in monitored}
+    if len(spans) > 1:
+        what = "past people have another decision by each favourable_within"
+        remedy = "simulate the properties one by one"
+        raise ParameterError(what, where="properties", remedy=remedy)
+    labelled = any(watched.fairness.labelled for watched in monitored)
+    return "complete" if labelled else "decided", spans.pop()
 
 
 def past_trials(source: EventSource, specification: MonitorSpecification) -> list[Trial]:
@@ -187,6 +237,7 @@ def past_trials(source: EventSource, specification: MonitorSpecification) -> lis
             listener.observe(event, place=number)
         except EventError:
             continue
+    listener.check_counted(source.name or "events")
     return listener.counted
 
 

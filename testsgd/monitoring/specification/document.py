@@ -202,6 +202,7 @@ class MonitorSpecification(ExactDocument):
     """
 
     purpose: ClassVar[str] = "specifies a monitor"
+    lists_for_tables: ClassVar[Mapping[str, str]] = {"groups": "by"}
 
     name: str = Field("monitor", min_length=1, description="what reports call it")
     events: parts.EventsPart = Field(parts.EventsPart(), description="how events are read")
