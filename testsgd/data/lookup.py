@@ -67,7 +67,7 @@ def candidate_folders(name: str, beside: Path | None = None) -> list[Path]:
     known = [
         folder / name for folder in ([Path(home).expanduser()] if home else []) + [cache_folder()]
     ]
-    return known if beside is None else [beside, *known]
+    return known if beside is None else [*known, beside]
 
 
 def find_files(
@@ -75,8 +75,8 @@ def find_files(
 ) -> list[Path]:
     """Find a data set's files and check that they are the right ones.
 
-    They are looked for beside the description, then in ``$TESTSGD_DATA_HOME/<name>/``, then in the
-    user's cache, then downloaded into the cache. Of a file with alternatives, the first that is
+    They are looked for in ``$TESTSGD_DATA_HOME/<name>/``, then in the user's cache, then beside the
+    description, then downloaded into the cache. Of a file with alternatives, the first that is
     there is taken.
 
     Parameters
