@@ -172,6 +172,7 @@ def test_an_endpoint_that_is_too_slow_is_one_line() -> None:
         ([["yes"]] * 100, "row 0"),
         (model_server.Reply(b"\nno column 'race'\nmore", 422), "422 (no column 'race')"),
         (model_server.Reply(b"", 302, {"Location": "http://elsewhere/"}), "http://elsewhere/"),
+        (model_server.Reply(b"x" * 2**25), f"{2**24:,}"),
     ],
 )
 def test_nonsense_half_way_is_one_line(reply: Any, named: str) -> None:
@@ -194,6 +195,14 @@ def test_a_passing_trouble_passes(status: int) -> None:
         said = EndpointModel(server.url).predict(people())
     assert said.tolist() == decide(people())
     assert len(server.requests) == 3
+
+
+def test_a_long_explanation_leaves_room_for_the_advice() -> None:
+    reply = model_server.Reply(b"y" * 1500, 400)
+    with model_server.served(lambda *_: reply) as server, pytest.raises(ModelError) as caught:
+        EndpointModel(server.url).predict(people())
+    assert len(one_line(caught.value)) < 400
+    assert "y" * 20 in str(caught.value)
 
 
 @pytest.mark.parametrize("status", [429, 500])

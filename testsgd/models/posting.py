@@ -22,8 +22,13 @@ _LONGEST_PAUSE = 300.0
 
 _TOO_MANY_REQUESTS = 429
 
-# How much is read of an answer that only explains an error, in bytes.
+# How much is read of an answer that only explains an error, in bytes, and shown, in characters.
 _EXPLANATION = 2_000
+_MOST_SHOWN = 80
+
+# Answers about few rows may have as many bytes, others this many times those of the rows.
+_FEWEST_BYTES = 2**24
+_TIMES_AS_LONG = 64
 
 
 class _PassingError(Exception):
@@ -132,13 +137,19 @@ class Poster:
         opener = urllib.request.build_opener(_NoRedirects)
         try:
             with opener.open(request, timeout=self._timeout) as answer:
-                content: bytes = answer.read()
-                return content
+                most = max(_FEWEST_BYTES, _TIMES_AS_LONG * len(body))
+                content: bytes = answer.read(most + 1)
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refusal(error) from error
         except (OSError, http.client.HTTPException) as error:
             raise self._no_answer(error) from error
+        if len(content) > most:
+            raise self._error(
+                f"the endpoint answered with more than {most:,} bytes",
+                "make it answer with one label or score a row",
+            )
+        return content
 
     def _refusal(self, error: urllib.error.HTTPError) -> Exception:
         """Return the error of an answer whose status is one."""
@@ -183,7 +194,8 @@ def _first_line(error: urllib.error.HTTPError) -> str:
     except (OSError, http.client.HTTPException):
         return ""
     lines = [line.strip() for line in text.splitlines()]
-    return next((line[:200] for line in lines if line), "")
+    line = next((line for line in lines if line), "")
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}…"
 
 
 def _asked_pause(header: str | None) -> float:
