@@ -82,6 +82,31 @@ def test_the_label_may_be_the_predictions(testsgd: Run, folder: Path, described:
     assert result(folder)["groups"][0]["base_rate_in"] is None
 
 
+def test_labels_are_renamed_and_joined_on_both_sides(testsgd: Run, folder: Path) -> None:
+    source = np.random.default_rng(5)
+    rows = pd.DataFrame({"sex": source.choice(["f", "m"], 600)})
+    rows["code"] = source.integers(0, 2, 600)
+    rows["truth"] = source.choice([0, 1], 600)
+    rows["said"] = source.choice(["deny", "grant", "later"], 600)
+    rows["true"] = source.choice(["deny", "grant", "later"], 600)
+    rows.to_csv(folder / "rows.csv", index=False)
+    printed = testsgd("init", "rows.csv", "--sensitive", "sex", "--label", "truth").out
+    lines = printed.replace(
+        '["0", "1"]', '["refused", "granted"]\nmap = {0="refused", 1="granted"}'
+    )
+    lines = lines.replace('favourable = "1"', 'favourable = "granted"')
+    (folder / "mapped.toml").write_text(lines, encoding="utf-8")
+    assert testsgd("audit", "mapped.toml", "--predictions", "code", *QUICK).code == 0
+    named = ("--sensitive", "sex", "--label", "true", "--favorable", "grant,later")
+    (folder / "joined.toml").write_text(testsgd("init", "rows.csv", *named).out, encoding="utf-8")
+    out = ("--out", "joined", *QUICK)
+    assert testsgd("audit", "joined.toml", "--predictions", "said", *out).code == 0
+    written = json.loads((folder / "joined" / "result.json").read_text(encoding="utf-8"))
+    group = written["groups"][0]
+    rated = rows[rows["sex"] == group["text"].removeprefix("sex = ")]["said"]
+    assert group["rate_in"] == (rated != "deny").mean()
+
+
 @pytest.mark.parametrize(
     "options",
     [

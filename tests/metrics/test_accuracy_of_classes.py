@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import testsgd
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, ParameterError
 from testsgd.metrics import audit_counts
 from testsgd.metrics.definitions import METRICS
 from testsgd.metrics.predictions import read_predictions
@@ -69,24 +69,49 @@ def test_counted_rows_say_the_same() -> None:
 
 def test_a_model_is_right_about_the_class_itself() -> None:
     tree = DecisionTreeClassifier(max_depth=1).fit(PEOPLE[["age"]], TRUE)
-    for model in (tree, tree.predict):
+    for model, favourable in ((tree, "A"), (tree.predict, "A"), (tree, ["A", "B"])):
         result = testsgd.audit_model_by_metrics(
             model,
             PEOPLE[["age"]],
             TRUE,
             sensitive_features=PEOPLE[["sex"]],
             metrics="accuracy",
-            favourable="A",
+            favourable=favourable,
         )
         assert values(result) == pytest.approx(shares(tree.predict(PEOPLE[["age"]]) == TRUE))
 
 
-def test_one_rate_says_of_which_label_it_is() -> None:
-    result = testsgd.audit_predictions(
-        SAID, TRUE, sensitive_features=PEOPLE[["sex"]], metric="accuracy", favourable="A"
+def test_of_several_classes_one_rate_is_no_accuracy() -> None:
+    for favourable in ("A", ["A", "B"]):
+        with pytest.raises(ParameterError) as caught:
+            testsgd.audit_predictions(
+                SAID,
+                TRUE,
+                sensitive_features=PEOPLE[["sex"]],
+                metric="accuracy",
+                favourable=favourable,
+            )
+        assert "metrics" in caught.value.remedy
+
+
+def test_rows_without_a_true_label_do_not_count_for_a_function_of_labels() -> None:
+    true = (TRUE == "A").astype(object).where(SOURCE.random(ROWS) < 0.6)
+    said = SAID == "A"
+
+    def missed(given: Any, truth: Any) -> tuple[Any, Any]:
+        return (given == 0) & (truth == 1), given == 0
+
+    def granted(given: Any, _: Any) -> tuple[Any, Any]:
+        return given == 1, np.ones(len(given))
+
+    result = testsgd.audit_metrics(
+        said, true, sensitive_features=PEOPLE[["sex"]], metrics=[missed, granted], favourable=True
     )
-    assert "“A”" in result.verdict.headline
-    assert result.summary.model.other_labels == ["B", "C"]
+    known = true.notna()
+    by_name = result.groups.groupby("metric")["counted"].sum()
+    # Both sexes together; the second needs no label.
+    assert by_name["missed"] == (known & ~said).sum()
+    assert by_name["granted"] == ROWS
 
 
 @settings(max_examples=50)

@@ -108,6 +108,14 @@ def by_metric(
             remedy="give the true labels (y_true, --label), or compare selection rates",
             name=metric,
         )
+    if metric == "accuracy" and (label.together or len(label.others) > 1):
+        raise ParameterError(
+            "there are more than two classes, and the metric accuracy is of two",
+            where="metric",
+            remedy="compare the classes themselves by metrics (--metrics accuracy, "
+            "metrics=['accuracy'])",
+            name=metric,
+        )
     labelled = table.take(np.flatnonzero(table.labels.notna()))
     assert labelled.labels is not None
     counter = Counter(named("asking about rows", progress), len(labelled))
@@ -130,7 +138,6 @@ def by_metric(
         label=Label(column=_COUNTED, favourable="True", values=["False", "True"]),
         name=loaded.model.name,
         asked=asked,
-        others=label.others,
     )
     return replace(loaded, model=column), replace(kept, frame=frame, labels=None)
 

@@ -183,6 +183,9 @@ def _text(
         "[parse]",
         f"missing = {_value(list(MISSING_TEXTS))} # texts that stand for a missing value",
     ]
+    # Labels that are favourable together have one name.
+    joined = {label.favourable: label.together} if label.together else {}
+    classes = [part for value in label.values or [] for part in joined.get(value, (value,))]
     separator = separator_of(path)
     if separator is not None:
         lines.append(f"separator = {_value(separator)}")
@@ -190,8 +193,8 @@ def _text(
         "",
         "[label]",
         f"column = {_value(label.column)} # {how_label}",
-        f"values = {_value(label.values)}",
-        *_codes(label.values or []),
+        f"values = {_value(classes)}",
+        *_codes(classes),
         f"favourable = {_value(list(label.together) or label.favourable)} # the label whose rate "
         f"is compared; {how_favourable}",
         f"outcome = {_value(label.outcome)} # what that label is for a person: benefit, harm or "

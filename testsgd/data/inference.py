@@ -663,11 +663,25 @@ def booleans_as_numbers(
     >>> first.tolist(), second.tolist()
     ([1, 0], [1, 0])
     """
-    if pd.api.types.is_bool_dtype(first.dtype) and _are_zeros_and_ones(second):
-        return first.astype(np.int64), second
-    if pd.api.types.is_bool_dtype(second.dtype) and _are_zeros_and_ones(first):
-        return first, second.astype(np.int64)
+    if _are_booleans(first) and _are_zeros_and_ones(second):
+        return _as_zeros_and_ones(first), second
+    if _are_booleans(second) and _are_zeros_and_ones(first):
+        return first, _as_zeros_and_ones(second)
     return first, second
+
+
+def _are_booleans(classes: pd.Series[Any]) -> bool:
+    """Return whether classes are booleans, of which some may be missing."""
+    if pd.api.types.is_bool_dtype(classes.dtype):
+        return True
+    known = classes.dropna()
+    return len(known) > 0 and all(isinstance(value, (bool, np.bool_)) for value in known.unique())
+
+
+def _as_zeros_and_ones(booleans: pd.Series[Any]) -> pd.Series[Any]:
+    if booleans.isna().any():
+        return booleans.astype("boolean").astype("Int64")
+    return booleans.astype(np.int64)
 
 
 def _are_zeros_and_ones(classes: pd.Series[Any]) -> bool:

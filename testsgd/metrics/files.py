@@ -19,15 +19,21 @@ from testsgd.auditing import (
 )
 from testsgd.data import (
     TextSpecification,
+    category_text,
     find_table,
     read_frame,
     resolve_specification,
     with_numbers,
 )
+from testsgd.data.cells import renamed
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
-from testsgd.metrics.models import audit_model_by_metrics
+from testsgd.metrics.models import (
+    audit_model_by_metrics,
+    classes_are_joined,
+    compares_classes,
+)
 from testsgd.metrics.predictions import are_numbers
 from testsgd.metrics.result import MetricsResult
 from testsgd.progress import Progress, shown_progress
@@ -173,6 +179,13 @@ def audit_described_predictions(
     )
     of_label = predictions == label.column
     predicted = table.frame[predictions] if table.labels is None or not of_label else table.labels
+    if label.map:
+        # As the labels of the file are renamed, so are the predictions.
+        texts = predicted.map(category_text, na_action="ignore")
+        if not set(label.map).isdisjoint(texts.dropna().unique()):
+            predicted = renamed(texts, label.map)
+    if label.together and compares_classes(options.get("metrics"), label):
+        raise classes_are_joined(label)
     others = [name for name in specification.insensitive if name not in columns.values()]
     by_metrics = weights is not None or not _OF_METRICS.isdisjoint(options)
     if outcome is None and label.outcome_given and not by_metrics and not are_numbers(predicted):
@@ -183,7 +196,7 @@ def audit_described_predictions(
         sensitive_features=table.frame[list(specification.sensitive)],
         other_features=table.frame[others] if others else None,
         sample_weight=None if weights is None else table.frame[weights],
-        favourable=list(label.together) or label.favourable,
+        favourable=label.favourable,
         outcome=outcome,
         features={
             name: feature.model_dump(

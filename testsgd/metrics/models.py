@@ -30,6 +30,7 @@ from testsgd.data import (
     Label,
     Table,
     TextSpecification,
+    category_text,
     check_count,
     check_row_order,
     drawn_positions,
@@ -311,7 +312,9 @@ def audit_described_by_metrics(
     label = specification.label
     with shown_progress(progress) as reporter:
         counter = Counter(named("asking about rows", reporter), len(table))
-        with_classes = _compares_classes(metrics, label)
+        with_classes = compares_classes(metrics, label)
+        if with_classes and label.together:
+            raise classes_are_joined(label)
         predictions = _predictions(
             loaded.model,
             table,
@@ -319,13 +322,16 @@ def audit_described_by_metrics(
             scores=_asks_for_scores(metrics),
             classes=with_classes,
         )
+        classes = None
+        if with_classes and table.labels is not None and loaded.model.output == "labels":
+            classes = table.labels
         if (unknown := _note_on_unknown(loaded.model)) is not None:
             table = replace(table, notes=(*table.notes, unknown))
         result = audited(
             table,
             read_predictions(
                 predictions,
-                None if table.labels is None else _true_classes(table, loaded.model, with_classes),
+                None if table.labels is None else _true_classes(table, loaded.model, classes),
                 rows=len(table),
                 favourable=label.favourable,
                 threshold=threshold if pd.api.types.is_float_dtype(predictions.dtype) else None,
@@ -405,16 +411,21 @@ def _ask(
     label = table.specification.label
     # A threshold is of scores, too.
     with_scores = threshold is not None or _asks_for_scores(metrics)
-    with_classes = _compares_classes(metrics, label)
+    with_classes = compares_classes(metrics, label)
     predictions = _predictions(
         loaded.model, table, counter, scores=with_scores, classes=with_classes
     )
     if threshold is not None and not pd.api.types.is_float_dtype(predictions.dtype):
         raise no_scores(threshold)
+    classes = None
+    if with_classes and labels is not None and loaded.model.output == "labels":
+        classes = labels.map(category_text, na_action="ignore")
     return _Answers(
         predictions=predictions,
-        labels=None if labels is None else _true_classes(table, loaded.model, with_classes),
-        favourable=label.favourable,
+        labels=None if labels is None else _true_classes(table, loaded.model, classes),
+        favourable=list(label.together)
+        if classes is not None and label.together
+        else label.favourable,
         together=label.together,
         others=_other_labels(loaded.model, label),
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
@@ -472,11 +483,28 @@ def _asks_for_scores(metrics: Wanted | None) -> bool:
     return metrics is not None and any(item.kind == "scores" for item in resolve_metrics(metrics))
 
 
-def _compares_classes(metrics: Wanted | None, label: Label) -> bool:
-    """Return whether a metric compares the classes themselves, and these are more than two."""
-    if metrics is None or len(label.values or ()) <= 2:
+def compares_classes(metrics: Wanted | None, label: Label) -> bool:
+    """Return whether a metric compares the classes themselves, and these are more than two.
+
+    Examples
+    --------
+    >>> label = Label(column="paid", favourable="yes", values=["no", "yes", "later"])
+    >>> compares_classes("accuracy", label), compares_classes("selection_rate", label)
+    (True, False)
+    """
+    if metrics is None or len(label.others) + max(1, len(label.together)) <= 2:
         return False
     return any(item.of_classes for item in resolve_metrics(metrics))
+
+
+def classes_are_joined(label: Label) -> ParameterError:
+    """Return the error of a metric of classes where a description reads several as one."""
+    return ParameterError(
+        "accuracy compares the classes themselves, and "
+        f"{', '.join(label.together)} are read as one",
+        where="metrics",
+        remedy="name one favourable label, or other metrics",
+    )
 
 
 def _predictions(
@@ -499,7 +527,9 @@ def _predictions(
     answers = pd.Series(np.concatenate(parts))
     if not pd.api.types.is_float_dtype(answers.dtype):
         is_bool = pd.api.types.is_bool_dtype(answers.dtype)
-        check_reading(model, (answers if is_bool else answers == favourable).to_numpy(), table)
+        favourable_ones = [favourable, *table.specification.label.together]
+        decided = answers if is_bool else answers.isin(favourable_ones)
+        check_reading(model, decided.to_numpy(dtype=bool), table)
     if pd.api.types.is_bool_dtype(answers.dtype):
         return answers.map({True: favourable, False: f"not {favourable}"})
     return answers
@@ -531,17 +561,18 @@ def _note_on_unknown(model: Model) -> str | None:
     return f"predictions that are no true label, each a class of its own: {listed}"
 
 
-def _true_classes(table: Table, model: Model, several: bool) -> pd.Series[Any]:
+def _true_classes(table: Table, model: Model, classes: pd.Series[Any] | None) -> pd.Series[Any]:
     """Return the true labels as the favourable class and all others; missing ones stay so.
 
-    If the `several` classes themselves are compared, they are these, with those that a model has
-    and the data have not.
+    If the `classes` themselves are compared, they are these, with those that a model has and the
+    data have not.
     """
+    if classes is not None:
+        unknown = model.unknown if isinstance(model, CheckedFunction) else ()
+        known = dict.fromkeys([*classes.dropna().unique(), *unknown])
+        return pd.Series(pd.Categorical(classes, categories=list(known)), index=classes.index)
     labels = table.labels
     assert labels is not None
-    if several and isinstance(model, CheckedFunction) and model.output == "labels":
-        known = dict.fromkeys([*labels.dropna().unique(), *model.unknown])
-        return pd.Series(pd.Categorical(labels, categories=list(known)), index=labels.index)
     favourable = table.specification.label.favourable
-    classes = (labels == favourable).map({True: favourable, False: f"not {favourable}"})
-    return classes.where(labels.notna())
+    decided = (labels == favourable).map({True: favourable, False: f"not {favourable}"})
+    return decided.where(labels.notna())

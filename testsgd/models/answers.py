@@ -266,13 +266,14 @@ class CheckedFunction(ABC, Generic[Asked]):
     def labels(self, asked: Any) -> NDArray[np.object_] | None:
         """Return the label of each row or text as a text, shape (n,); None if it gives scores.
 
-        Labels that are favourable together have one name. :meth:`decisions` must have been called
-        before, so that it is known what the answers are.
+        Labels that are favourable together keep their own names. :meth:`decisions` must have been
+        called before, so that it is known what the answers are.
         """
         if self.output == "scores":
             return None
-        codes, texts = self._distinct(self._answers(self._function, asked))
-        self._check_labels(texts)
+        codes, uniques = pd.factorize(self._answers(self._function, asked))
+        texts = [category_text(value) for value in uniques]
+        self._check_labels([self._joined.get(text, text) for text in texts])
         read_as = self.read_as
         return np.array([read_as.get(text, text) for text in texts], dtype=object)[codes]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -27,9 +25,6 @@ class PredictionColumn:
         What to call them in a report; by default as the column.
     asked : int
         Rows that a model was asked about to get them.
-    others : sequence of str, optional
-        The labels besides the favourable one, if the column does not hold these themselves; by
-        default those of `label`.
 
     Examples
     --------
@@ -51,15 +46,13 @@ class PredictionColumn:
         label: Label,
         name: str | None = None,
         asked: int = 0,
-        others: Sequence[str] | None = None,
     ) -> None:
         self.name = name or column
         self.asked = asked
         self._column = column
         self._label = label
-        rest = label.others if others is None else tuple(others)
         # The labels besides the favourable one, if they are several.
-        self.others = rest if len(rest) > 1 else ()
+        self.others = label.others if len(label.others) > 1 else ()
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Return a mask of the rows whose prediction is the favourable label, shape (n,).

@@ -369,10 +369,8 @@ class PredictionWords(Words):
     deciding = "the predictions say"
     judged = "the predictions"
 
-    def __init__(self, metric: str, *, several: bool = False) -> None:
-        # Of `several` classes only the favourable one is told from all others.
+    def __init__(self, metric: str) -> None:
         self._metric = metric
-        self._several = several
         if metric != "selection_rate":
             self.rate = metric.replace("_", " ").capitalize()
             self.rows_figure = "Rows that count"
@@ -380,8 +378,6 @@ class PredictionWords(Words):
     def predicate(self, label: str) -> str:
         """Write what is true of the rows that a rate counts, such as what the model predicts."""
         if self._metric == "accuracy":
-            if self._several:
-                return f"whether a label is “{label}” or another is predicted rightly"
             return "the predictions are right"
         if self._metric == "precision":
             return f"the true label is “{label}”"
@@ -400,8 +396,7 @@ def vocabulary(summary: AuditSummary) -> Words:
     """Return the words for the data of an audit."""
     of_metric = summary.parameters.metric != "selection_rate"
     if summary.data.predictions_given or of_metric:
-        several = len(summary.model.other_labels) > 1 or bool(summary.data.label.together)
-        words: Words = PredictionWords(summary.parameters.metric, several=several)
+        words: Words = PredictionWords(summary.parameters.metric)
     else:
         words = words_for(summary.data.kind)
     words.outcome = summary.data.label.outcome
