@@ -274,6 +274,7 @@ def _audit_of_a_model() -> Any:
     )
 
 
+SCORES = (GRADES["grade"] != "c") * 0.5 + 0.25
 AUDITS_OF_GRADES = {
     "predictions": lambda: testsgd.audit_predictions(
         GRADES["grade"], sensitive_features=GRADES[["sex"]], favourable="a,b"
@@ -282,7 +283,7 @@ AUDITS_OF_GRADES = {
         GRADES["grade"], sensitive_features=GRADES[["sex"]], favourable=["a", "b"]
     ),
     "metrics of scores": lambda: testsgd.audit_metrics(
-        (GRADES["grade"] != "c") * 0.5 + 0.25,
+        SCORES,
         GRADES["grade"],
         sensitive_features=GRADES[["sex"]],
         favourable=["a", "b"],
@@ -298,12 +299,18 @@ AUDITS_OF_GRADES = {
 }
 
 
+AUDITS_OF_CLASSES = {
+    name: audit for name, audit in AUDITS_OF_GRADES.items() if name != "metrics of scores"
+}
+
+
 @pytest.mark.parametrize("audit", AUDITS_OF_GRADES.values(), ids=AUDITS_OF_GRADES)
 def test_each_of_several_favourable_labels_is_a_favourable_decision(audit: Any) -> None:
     result = audit()
     assert sorted(result.summary.data.label.together) == ["a", "b"]
     (text,) = monitors_from_audit(result.to_json(), groups=1)
-    events = GRADES.assign(decision=GRADES["grade"])
+    of_scores = isinstance(tomllib.loads(text)["events"]["decision"], dict)
+    events = GRADES.assign(decision=SCORES if of_scores else GRADES["grade"])
     if "label" in tomllib.loads(text)["events"]:
         events["label"] = "a"
     monitored = testsgd.monitor(MonitorSpecification.parse(text), events)
@@ -326,7 +333,7 @@ def test_a_label_that_is_called_missing_is_no_missing_decision() -> None:
     assert sum(one.numerator for one in comparison.groups) == favoured
 
 
-@pytest.mark.parametrize("audit", AUDITS_OF_GRADES.values(), ids=AUDITS_OF_GRADES)
+@pytest.mark.parametrize("audit", AUDITS_OF_CLASSES.values(), ids=AUDITS_OF_CLASSES)
 def test_a_value_that_the_audit_does_not_know_is_no_unfavourable_decision(audit: Any) -> None:
     (text,) = monitors_from_audit(audit().to_json(), groups=1)
     for unknown in ("A", "granted", 1):
@@ -373,3 +380,25 @@ def test_a_simulation_of_labelled_people_has_the_shares_of_all(metric: str) -> N
     assert first.counted < first.rows == (people["gender"] == first.rules[0].values[0]).sum()
     share = first.rows / len(people)
     assert simulation["shares"] == pytest.approx([share, 1 - share], abs=1e-6)
+
+
+def test_scores_are_cut_where_the_audit_cut_them_and_ratios_stay_ratios() -> None:
+    source = np.random.default_rng(6)
+    people = pd.DataFrame({"sex": source.choice(["f", "m"], 2000)})
+    scores = np.clip(source.normal(0.5, 0.2, 2000) - 0.1 * (people["sex"] == "f"), 0, 1).round(3)
+    audit = testsgd.audit_metrics(
+        scores, sensitive_features=people, threshold=0.45, rule="four-fifths"
+    )
+    (text,) = monitors_from_audit(audit.to_json(), groups=1)
+    events = people.assign(decision=scores)
+    result = testsgd.monitor(MonitorSpecification.parse(text), events)
+    (comparison,) = result.summary.comparisons
+    assert comparison.property == "disparate_impact"
+    rates = sorted(group.numerator / group.denominator for group in comparison.groups)
+    favourable = scores > 0.45
+    counted = sorted(favourable[people["sex"] == sex].mean() for sex in ("f", "m"))
+    assert rates == pytest.approx(counted)
+    assert tomllib.loads(text)["properties"][0]["bound"] == pytest.approx(0.2)
+    # A label in place of the score is no number.
+    with pytest.raises(EventError):
+        testsgd.monitor(MonitorSpecification.parse(text), people.assign(decision="yes"))

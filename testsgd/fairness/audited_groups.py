@@ -49,6 +49,10 @@ class AuditedGroup:
     together: tuple[str, ...]  # The labels that it stands for, if these are several.
     other_labels: tuple[str, ...]  # All that are not favourable; empty if they are not known.
     metric: str
+    # Above which a score or number that was given counted as favourable; None of labels.
+    threshold: float | None
+    # 1 minus the smallest ratio of selection rates, if ratios were compared.
+    ratio_bound: float | None
     observed: bool  # Whether the rates are of the rows as they are, and not of generated ones.
     count_in: int  # Rows that the metric counts, in the group.
     count_out: int  # The same in its complement.
@@ -219,6 +223,8 @@ def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> Aud
         together=tuple(getattr(label, "together", ())),
         other_labels=tuple(getattr(label, "others", ())),
         metric=name,
+        threshold=_threshold(summary),
+        ratio_bound=_ratio_bound(summary, name),
         observed=observed,
         count_in=count_in,
         count_out=count_out,
@@ -228,6 +234,23 @@ def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> Aud
         significant=_is_significant(summary, group),
         numbers_missing=_numbers_missing(summary, group),
     )
+
+
+def _threshold(summary: Any) -> float | None:
+    """Return above what scores or numbers that were given counted as favourable, if they were."""
+    if summary.schema_ != _METRICS or summary.predictions == "decisions":
+        return None
+    threshold: float | None = summary.threshold if summary.model is None else None
+    return threshold
+
+
+def _ratio_bound(summary: Any, metric: str) -> float | None:
+    """Return how far below 1 a ratio of selection rates may be, where ratios were compared."""
+    if getattr(summary.parameters, "measure", None) != "ratio" or metric != "selection_rate":
+        return None
+    least = summary.parameters.fail_below
+    # Where no gate says otherwise, that of the four-fifths rule.
+    return round(1 - (0.8 if least is None else least), 6)
 
 
 def _people(summary: Any, metric: Any, group: Any) -> tuple[int, int] | None:

@@ -25,7 +25,8 @@ def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tup
     outside of them are in neither. Together they raise a false alarm by evidence with at most 5%
     probability.
 
-    A selection rate becomes demographic parity, a true-positive rate equal opportunity, and a
+    A selection rate becomes demographic parity (disparate impact if ratios were compared), a
+    true-positive rate equal opportunity, and a
     false-positive rate predictive equality; of several metrics the first of these is taken. Shares
     and rates of the group and its complement are those that the audit counted, for simulations.
 
@@ -86,6 +87,37 @@ def _values_lines(group: AuditedGroup, field: str, one: str, zero: str) -> tuple
     )
 
 
+def _decision_lines(group: AuditedGroup) -> tuple[str, ...]:
+    """Return the lines that say what the field of the decision means."""
+    if group.threshold is None:
+        return (
+            "# The field with the decision, and the value that is favourable.",
+            *_values_lines(group, "decision", "favourable", "unfavourable"),
+        )
+    condition = quoted_text(f"decision > {group.threshold!r}")
+    return (
+        "# The field with the score or number; it is favourable above the threshold of the audit.",
+        f"decision = {{ when = {condition} }}",
+    )
+
+
+def _bound_lines(group: AuditedGroup, compared: MetricProperty) -> tuple[str, ...]:
+    """Return the property that is watched and its bound."""
+    if group.ratio_bound is not None:
+        return (
+            "# The audit compared ratios of selection rates.",
+            'property = "disparate_impact"',
+            "# 1 minus the smallest ratio without an alert; 0.2 is the four-fifths rule.",
+            f"bound = {group.ratio_bound!r}",
+        )
+    return (
+        f"# The audit compared the metric {group.metric}.",
+        f"property = {quoted_text(compared.fairness)}",
+        "# The largest difference of the shares of favourable decisions without an alert.",
+        "bound = 0.1",
+    )
+
+
 def _toml(value: str | int | float | bool) -> str:
     """Return a value of an event as TOML writes it."""
     return quoted_text(value) if isinstance(value, str) else json.dumps(value)
@@ -116,8 +148,7 @@ def _specification(group: AuditedGroup) -> str:
         f"name = {quoted_text(shortened(f'{group.audited}, group {group.place}'))}",
         "",
         "[events]",
-        "# The field with the decision, and the value that is favourable.",
-        *_values_lines(group, "decision", "favourable", "unfavourable"),
+        *_decision_lines(group),
         *(() if compared.label is None else labels),
         "",
         "[[groups]]",
@@ -135,10 +166,7 @@ def _specification(group: AuditedGroup) -> str:
         "",
         *_simulation_lines(group, compared),
         "[[properties]]",
-        f"# The audit compared the metric {group.metric}.",
-        f"property = {quoted_text(compared.fairness)}",
-        "# The largest difference of the shares of favourable decisions without an alert.",
-        "bound = 0.1",
+        *_bound_lines(group, compared),
         "",
     )
     text = "\n".join(lines)
