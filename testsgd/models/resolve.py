@@ -214,8 +214,8 @@ def _load(
             raise ModelError(
                 f"there is no trained model for {data_set!r}",
                 where="model",
-                remedy="name one with --model, or a column of predictions with --predictions, or "
-                "train one with `testsgd train`",
+                remedy="name one with --model (or, of rows, a column of predictions with "
+                f"--predictions), or train one with `testsgd train {data_set}`",
             )
         return from_network(*trained)
     if not isinstance(source, (str, Path)):
