@@ -159,9 +159,11 @@ def test_codes_that_mean_the_opposite_are_refused() -> None:
         with pytest.raises(ModelError) as caught:
             audited(model, PEOPLE[["age"]], paid, **options)
         assert "map" in caught.value.remedy
-    # A model that is as often wrong as right is a poor one only.
+    # A model that is as often wrong as right, or strict, is a poor one only.
     coin = pd.Series(np.where(np.arange(ROWS) % 2, "default", "paid"))
-    assert testsgd.audit(model, PEOPLE[["age"]], coin, **options).summary.model.read_as
+    generous = pd.Series(np.where(PEOPLE["age"] > -2, "paid", "default"))
+    for labels in (coin, generous):
+        assert testsgd.audit(model, PEOPLE[["age"]], labels, **options).summary.model.read_as
 
 
 def test_predictions_may_all_be_one_of_two_classes() -> None:

@@ -101,8 +101,8 @@ def no_scores_given(threshold: float) -> ParameterError:
     )
 
 
-# That chance makes a model with two labels wrong so often is taken for impossible below it.
-_RARE = 0.001
+# Chance hardly ever comes this many standard deviations below no association (1 in 2,000).
+_RARE = 3.3
 
 Output = Literal["labels", "scores"]
 
@@ -453,8 +453,9 @@ def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> Non
     Raises
     ------
     ModelError
-        If the model is wrong about more rows than chance explains, so that 1 may well be the other
-        label. Where the description's ``label.map`` says what is what, it is believed.
+        If rows with the favourable label get it less often than others, by more than chance
+        explains: then 1 may well be the other label. Where the description's ``label.map`` says
+        what is what, it is believed.
     """
     label = table.specification.label
     if table.labels is None or not isinstance(model, CheckedFunction):
@@ -463,26 +464,26 @@ def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> Non
         return
     labels = table.labels.iloc[: len(decisions)]
     known = labels.notna().to_numpy()
-    rows = int(known.sum())
-    right = int((decisions == (labels == label.favourable).to_numpy())[known].sum())
-    if right >= rows / 2 or _chance_of_fewer(right, rows) > _RARE:
+    favourable = (labels == label.favourable).to_numpy() & known
+    others = known & ~favourable
+    if not favourable.any() or not others.any():
+        return
+    rate = decisions[favourable].mean()
+    rate_of_others = decisions[others].mean()
+    overall = decisions[known].mean()
+    spread = overall * (1 - overall) * (1 / favourable.sum() + 1 / others.sum())
+    if rate - rate_of_others >= -_RARE * np.sqrt(spread):
         return
     read = " and ".join(f"{code} as {word!r}" for code, word in model.read_as.items())
     raise ModelError(
-        f"its answers {read}, by the order of the labels, are right for {right / rows:.1%} of "
-        f"{rows:,} rows, so they may mean the opposite",
+        f"its answers {read}, by the order of the labels, give {label.favourable!r} to {rate:.1%} "
+        f"of {favourable.sum():,} rows with that label and to {rate_of_others:.1%} of the others, "
+        "so they may mean the opposite",
         where=f"model {model.name!r}",
         remedy="say in the label.map of a description (testsgd init writes one) which label each "
         "number stands for",
         model=model.name,
     )
-
-
-def _chance_of_fewer(right: int, rows: int) -> float:
-    """Return how probable it is that a coin is right so seldom: P(X <= right), X ~ B(rows, 1/2)."""
-    from scipy.special import bdtr
-
-    return float(bdtr(right, rows, 0.5))
 
 
 def _remedy(unknown: list[str], *, none_known: bool) -> str:
