@@ -25,10 +25,10 @@ def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tup
     outside of them are in neither. Together they raise a false alarm by evidence with at most 5%
     probability.
 
-    A selection rate becomes demographic parity (disparate impact if ratios were compared), a
-    true-positive rate equal opportunity, and a
-    false-positive rate predictive equality; of several metrics the first of these is taken. Shares
-    and rates of the group and its complement are those that the audit counted, for simulations.
+    A selection rate becomes demographic parity (disparate impact if ratios were compared), a true-
+    positive rate equal opportunity, and a false-positive rate predictive equality; of several
+    metrics the first of these is taken. Shares and rates of the group and its complement are those
+    that the audit counted, for simulations.
 
     Parameters
     ----------
