@@ -92,7 +92,8 @@ class AuditedGroup:
     def values(self) -> tuple[tuple[EventValue, ...], tuple[EventValue, ...]] | None:
         """The favourable values of an event and all others, as texts, numbers and booleans.
 
-        None if the others are not known, are too many to list, or are written as favourable ones may be.
+        None if the others are not known, are too many to list, or may be written as favourable ones
+        are.
         """
         favourable = _written(self.together or (self.favourable,))
         others = _written(self.other_labels)
