@@ -112,6 +112,8 @@ def test_labels_are_renamed_and_joined_on_both_sides(testsgd: Run, folder: Path)
     [
         ("--predictions", "sex"),
         ("--predictions", "nothing"),
+        ("--predictions", "said", "--weights", "true"),
+        ("--predictions", "said", "--weights", "said"),
         ("--predictions", "said", "--model", "a:b"),
         ("--predictions", "said", "--sensitive", "sex"),
         ("--rule", "four-fifths", "--fail-below", "0.5", "--predictions", "said"),
@@ -122,6 +124,14 @@ def test_mistakes_are_one_line(
     fails: Callable[..., str], described: Path, options: tuple[str, ...]
 ) -> None:
     assert fails("audit", "people.toml", *options)
+
+
+def test_predictions_that_are_a_label_no_row_has_are_one_line(
+    fails: Callable[..., str], folder: Path, described: Path
+) -> None:
+    pd.read_csv(described).drop(columns="true").to_csv(folder / "without.csv", index=False)
+    line = fails("audit", "people.toml", "--data", "without.csv", "--predictions", "true")
+    assert "'true'" in line
 
 
 def test_a_folder_is_no_file(fails: Callable[..., str], folder: Path) -> None:

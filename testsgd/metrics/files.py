@@ -25,7 +25,7 @@ from testsgd.data import (
     resolve_specification,
     with_numbers,
 )
-from testsgd.data.cells import renamed
+from testsgd.data.cells import missing_column, renamed
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
@@ -169,16 +169,20 @@ def audit_described_predictions(
     label = specification.label
     columns = {"predictions": predictions, "weights": weights}
     check_not_sensitive(columns, list(specification.sensitive))
-    passed = [
-        name
-        for name in columns.values()
-        if name not in (None, label.column) and name not in specification.features
-    ]
-    table = find_table(
-        data, specification, limit=None, seed=0, passed=[str(name) for name in passed]
-    )
+    if weights in (predictions, label.column):
+        raise ParameterError(
+            f"the column {weights!r} is the label or the predictions, and cannot be weights too",
+            where="weights",
+            remedy="name another column",
+            column=weights,
+        )
+    known = {label.column, *specification.features}
+    passed = [name for name in columns.values() if name is not None and name not in known]
+    table = find_table(data, specification, limit=None, seed=0, passed=passed)
     of_label = predictions == label.column
-    predicted = table.frame[predictions] if table.labels is None or not of_label else table.labels
+    predicted = table.labels if of_label else table.frame[predictions]
+    if predicted is None:
+        raise missing_column(predictions, table.frame.columns, "the data")
     if label.map:
         # As the labels of the file are renamed, so are the predictions.
         texts = predicted.map(category_text, na_action="ignore")
