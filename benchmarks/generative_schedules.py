@@ -27,7 +27,7 @@ from testsgd.generative.schedules import (
     needed_requests,
 )
 from testsgd.generative.sequence_state import SequenceState, Slot
-from testsgd.scoring.population import clopper_pearson
+from testsgd.scoring import clopper_pearson
 
 Counters = tuple[int, ...]
 Floats = NDArray[np.float64]

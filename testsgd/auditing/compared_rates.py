@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.scoring import Side, error_quantile, population_interval
-from testsgd.scoring.population import BETWEEN, errors_at, lower_end
+from testsgd.scoring.exact_differences import BETWEEN, errors_at
+from testsgd.scoring.share_intervals import lower_end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, Compared
 def _bound_limits(sums: Floats, *, error: float) -> Floats:
     """Return upper limits of the lower bounds of differences (n,); `sums` as in `differences_of`.
 
-    An interval is the widest of several, see :func:`testsgd.scoring.population.exact_difference`;
+    An interval is the widest of several, see :func:`testsgd.scoring.exact_difference`;
     these are the bounds by one of them.
     """
     rows_in, yes_in, rows_out, yes_out = sums

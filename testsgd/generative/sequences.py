@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from testsgd.errors import DataError, ParameterError
-from testsgd.scoring.population import clopper_pearson
+from testsgd.scoring import clopper_pearson
 from testsgd.scoring.sequences import confidence_sequence
 
 Integers = NDArray[np.int64]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.largest_sum import Differences, least_of_positive
 from testsgd.metrics.parameters import BEST, OVERALL, Measure
 from testsgd.metrics.sides import LogarithmicInterval, Sides
+from testsgd.scoring.largest_sum import Differences, least_of_positive
 from testsgd.scoring.ratios import difference_ends, ratio_interval
 
 

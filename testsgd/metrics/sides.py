@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,71 +17,10 @@ from testsgd.metrics.cells import (
     PRODUCT,
 )
 from testsgd.metrics.definitions import Floats, Scale
-from testsgd.scoring import normal_quantile, ratios
-
-
-class Interval(ratios.Interval, Protocol):
-    """Intervals of which some can be taken, and of which it is known how they widen."""
-
-    def take(self, groups: NDArray[np.intp]) -> Interval:
-        """Return the intervals of some of the values."""
-        ...
-
-    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
-        """Return about where both ends are, quickly computed; no result may depend on it."""
-        ...
-
-    @property
-    def slowing(self) -> NDArray[np.bool_]:
-        """Whether both ends provably move ever slower as the logarithm of the error falls.
-
-        Their distances from the value are then concave functions of that logarithm.
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class ShareInterval(ratios.ShareInterval):
-    """The intervals of Clopper and Pearson, of shares."""
-
-    def take(self, groups: NDArray[np.intp]) -> ShareInterval:
-        """Return the intervals of some of the values."""
-        return ShareInterval(self.successes[groups], self.failures[groups])
-
-    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
-        """Return the ends of Wilson's intervals.
-
-        See Wilson (1927), Probable inference, the law of succession, and statistical inference.
-        Journal of the American Statistical Association 22.
-        """
-        quantile = normal_quantile(1 - error)
-        size = self.successes + self.failures
-        # Of no rows nothing is known, whatever they are divided by.
-        variance = self.successes * self.failures / np.maximum(size, 1e-12)
-        middle = self.successes + quantile**2 / 2
-        half = quantile * np.sqrt(variance + quantile**2 / 4)
-        return (middle - half) / (size + quantile**2), (middle + half) / (size + quantile**2)
-
-    @property
-    def slowing(self) -> NDArray[np.bool_]:
-        """Everywhere: the ends are quantiles of beta distributions with log-concave functions.
-
-        A beta density whose second parameter is 1 or more is log-concave or falls, and with either
-        the logarithm of the distribution function is concave; so a quantile is a convex function of
-        the logarithm of its level. See Bagnoli and Bergstrom (2005), Log-concave probability and
-        its applications. Economic Theory 26.
-        """
-        return np.ones(len(self.successes), dtype=bool)
-
-    @property
-    def logarithms_slowing(self) -> NDArray[np.bool_]:
-        """Whether the logarithms of both ends provably move ever slower likewise.
-
-        The logarithm of a beta variable has a log-concave density if the second parameter is 1 or
-        more. For the lower end it is the failures and 1; for the upper end it is the failures.
-        """
-        enough: NDArray[np.bool_] = self.failures >= 1
-        return enough
+from testsgd.scoring import ratios
+from testsgd.scoring.largest_sum import WideningInterval
+from testsgd.scoring.margins import error_quantiles
+from testsgd.scoring.share_intervals import ShareInterval
 
 
 @dataclass(frozen=True)
@@ -104,9 +43,9 @@ class NumberInterval:
         """Return the intervals of some of the values."""
         return NumberInterval(self.value[groups], self.spread[groups], self.freedom[groups])
 
-    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
+    def rough_ends(self, error: Any) -> tuple[Floats, Floats]:
         """Return the ends of normal intervals."""
-        half = normal_quantile(1 - error) * self.spread
+        half = error_quantiles(error) * self.spread
         return self.value - half, self.value + half
 
     @property
@@ -126,13 +65,13 @@ class NumberInterval:
 class LogarithmicInterval(ratios.LogarithmicInterval):
     """The intervals of the logarithms of values."""
 
-    values: Interval
+    values: WideningInterval
 
     def take(self, groups: NDArray[np.intp]) -> LogarithmicInterval:
         """Return the intervals of some of the values."""
         return LogarithmicInterval(self.values.take(groups))
 
-    def rough_ends(self, error: float) -> tuple[Floats, Floats]:
+    def rough_ends(self, error: Any) -> tuple[Floats, Floats]:
         """Return the logarithms of about where the ends of the values are."""
         low, high = self.values.rough_ends(error)
         return self._logarithms(low), self._logarithms(high)
@@ -203,7 +142,7 @@ class Sides:
             first.scale,
         )
 
-    def interval(self) -> Interval:
+    def interval(self) -> WideningInterval:
         """Return the confidence intervals of the values, at any error rate.
 
         A share of rows has the interval of Clopper and Pearson, at the number of rows that a share

@@ -1,6 +1,7 @@
 from .effective_sizes import Clusters as Clusters
 from .effective_sizes import effective_sample_size as effective_sample_size
 from .effective_sizes import independent_rows as independent_rows
+from .exact_differences import exact_difference as exact_difference
 from .margins import WILSON_BELOW as WILSON_BELOW
 from .margins import Margins as Margins
 from .margins import enough as enough
@@ -20,9 +21,7 @@ from .paired import paired_interval as paired_interval
 from .paired import paired_rates_interval as paired_rates_interval
 from .paired import paired_tails_interval as paired_tails_interval
 from .population import Side as Side
-from .population import clopper_pearson as clopper_pearson
 from .population import equality_p_values as equality_p_values
-from .population import exact_difference as exact_difference
 from .population import population_interval as population_interval
 from .population import rate_interval as rate_interval
 from .ranking import NearCopies as NearCopies
@@ -35,3 +34,4 @@ from .ranking import rank_groups as rank_groups
 from .ratios import population_ratio as population_ratio
 from .sequences import confidence_sequence as confidence_sequence
 from .sequences import sequence_margin as sequence_margin
+from .share_intervals import clopper_pearson as clopper_pearson

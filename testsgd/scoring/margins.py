@@ -68,6 +68,15 @@ def error_quantile(error: float) -> float:
     return -NormalDist().inv_cdf(error / 2)
 
 
+def error_quantiles(errors: Any) -> Floats:
+    """Return the z of each of many two-sided error rates, in their shape."""
+    # Imported here: a tenth of a second.
+    from scipy.special import ndtri
+
+    quantiles: Floats = -ndtri(np.asarray(errors, dtype=np.float64) / 2)
+    return quantiles
+
+
 def wald_margin(successes: Any, samples: Any, confidence: float) -> Floats:
     """Compute the half-width of Wald's interval for a rate.
 

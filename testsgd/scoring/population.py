@@ -1,15 +1,11 @@
 """Intervals and p-values for the population: the people in the file are themselves a sample.
 
-An interval that is to hold for thousands of groups at once is one of 99.99% for each. That far out
-a rate over fifty rows is no longer like a normal one, and Wilson's interval covers less than it
-says; Clopper's and Pearson's takes the tails from the binomial distribution itself. A row whose
-answer is a share between no and yes varies less than one that answers yes or no with the same mean,
-so it counts as such a row.
+A row whose answer is a share between no and yes varies less than one that answers yes or no with
+the same mean, so it counts as such a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -17,147 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.scoring.exact_differences import exact_difference
+from testsgd.scoring.largest_sum import Differences
 from testsgd.scoring.sequences import confidence_sequence
+from testsgd.scoring.share_intervals import ShareInterval, clopper_pearson
 
 Floats = NDArray[np.float64]
-# The interval of a rate, low and high, at a two-sided error rate.
-Ends = Callable[[Any], tuple[Floats, Floats]]
-
-ANGLES = 7
-
-
-def clopper_pearson(successes: Any, size: Any, error: Any) -> tuple[Floats, Floats]:
-    """Compute the interval of Clopper and Pearson, also for numbers that are not whole.
-
-    Parameters
-    ----------
-    successes, size : array_like of float
-        How many of how many.
-    error : array_like of float
-        Two-sided error rate, such as 0.05; half of it at each end.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of float64
-        0 and 1 where the size is 0.
-
-    References
-    ----------
-    Clopper and Pearson (1934), Biometrika 26.
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(0, 50, 0.05)
-    >>> float(low), float(high.round(4))
-    (0.0, 0.0711)
-    """
-    successes = np.asarray(successes, dtype=float)
-    size = np.asarray(size, dtype=float)
-    # Rounding may put a number of successes a hair beyond none or all.
-    successes = np.clip(successes, 0, size)
-    failures = size - successes
-    return lower_end(successes, failures, error), 1 - lower_end(failures, successes, error)
-
-
-def lower_end(successes: Any, failures: Any, error: Any) -> Floats:
-    """Return the lower end of the interval of Clopper and Pearson.
-
-    The upper end is 1 minus that of the failures.
-
-    Examples
-    --------
-    >>> float(lower_end(50, 0, 0.05).round(4))
-    0.9289
-    """
-    # Imported here: a tenth of a second, and `import testsgd` needs it not.
-    from scipy.special import betaincinv
-
-    ends = betaincinv(np.maximum(successes, 1e-12), failures + 1, np.asarray(error) / 2)
-    low: Floats = np.where(successes > 0, ends, 0.0)
-    return low
-
-
-def exact_difference(
-    rate_in: Any, ends_in: Ends, rate_out: Any, ends_out: Ends, error: Any
-) -> tuple[Floats, Floats]:
-    """Combine the intervals of two independent rates into one for their difference.
-
-    If both rates were normal, errors of cos(t) and of sin(t) times the same quantile would be
-    equally unlikely together for every angle t; the largest sum of the two over all angles is
-    Newcombe's interval. Here the errors at each angle are taken from the rates' own intervals, so
-    it stays true where the tails are not normal: tests/scoring/test_exact_tails.py enumerates all
-    outcomes of two rates, and no interval covers less than it claims, for rates from 0.001 to 0.995
-    and levels up to 99.99%.
-
-    Parameters
-    ----------
-    rate_in, rate_out : array_like of float, shape (n,)
-        The observed rates.
-    ends_in, ends_out : callable
-        The interval of each rate: from a two-sided error rate to its low and high ends.
-    error : float or numpy.ndarray of float64, shape (n,)
-        Two-sided error rate of the difference.
-
-    Returns
-    -------
-    low, high : numpy.ndarray of float64, shape (n,)
-        The ends, within [-1, 1].
-
-    Notes
-    -----
-    See Newcombe (1998), Statistics in Medicine 17, method 10; Zou and Donner (2008), Statistics in
-    Medicine 27, for the same with other intervals. Taking the largest sum over the angles is ours.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> inside, outside = partial(clopper_pearson, 20, 100), partial(clopper_pearson, 50, 100)
-    >>> low, high = exact_difference(0.2, inside, 0.5, outside, 0.05)
-    >>> bool(low < -0.3 < high < 0)
-    True
-    """
-    rate_in = np.asarray(rate_in, dtype=float)
-    rate_out = np.asarray(rate_out, dtype=float)
-    angles = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
-    below, above = largest_sums(rate_in, ends_in, rate_out, ends_out, error, angles)
-    difference = rate_in - rate_out
-    return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
-
-
-def largest_sums(
-    rate_in: Floats,
-    ends_in: Ends,
-    rate_out: Floats,
-    ends_out: Ends,
-    error: Any,
-    angles: Sequence[tuple[Any, Any]],
-) -> tuple[Floats, Floats]:
-    """Return how far the difference may be below and above its value, at most over all angles.
-
-    `rate_in` and `rate_out` have the shape (n,), as both results have.
-    """
-    below = above = np.zeros(())
-    for error_in, error_out in errors_at(angles, error):
-        low_in, high_in = ends_in(error_in)
-        low_out, high_out = ends_out(error_out)
-        below = np.maximum(below, (rate_in - low_in) + (high_out - rate_out))
-        above = np.maximum(above, (high_in - rate_in) + (rate_out - low_out))
-    return BETWEEN * below, BETWEEN * above
-
-
-# The largest sum may lie between two of the angles.
-BETWEEN = float(1 / np.cos(np.pi / 4 / (ANGLES - 1)))
-
-
-def errors_at(angles: Sequence[tuple[Any, Any]], error: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the two-sided error rates of both rates at each angle, given as cosine and sine."""
-    # Imported here: a tenth of a second.
-    from scipy.special import ndtr, ndtri
-
-    quantile = -ndtri(np.asarray(error, dtype=float) / 2)
-    for part_in, part_out in angles:
-        yield 2 * ndtr(-quantile * part_in), 2 * ndtr(-quantile * part_out)
-
 
 # Groups whose intervals are computed at once; it bounds the room taken.
 TOGETHER = 1 << 16
@@ -227,17 +88,28 @@ def population_interval(
     for start in range(0, len(known), TOGETHER):
         chosen = known[start : start + TOGETHER]
         first, second = inside.take(chosen), outside.take(chosen)
-        ends[:, chosen] = exact_difference(
-            first.rate,
-            partial(rate_interval, first, margin_kind),
-            second.rate,
-            partial(rate_interval, second, margin_kind),
-            errors[chosen],
-        )
+        if margin_kind == "anytime":
+            ends[:, chosen] = exact_difference(
+                first.rate,
+                partial(rate_interval, first, margin_kind),
+                second.rate,
+                partial(rate_interval, second, margin_kind),
+                errors[chosen],
+            )
+        else:
+            differences = Differences(
+                first=first.rate,
+                ends_first=_share_interval(first, margin_kind),
+                second=second.rate,
+                ends_second=_share_interval(second, margin_kind),
+            )
+            ends[:, chosen] = differences.interval(errors[chosen])
     return ends[0], ends[1]
 
 
-def rate_interval(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]:
+def rate_interval(
+    side: Side, kind: Literal["none", "wald", "anytime"], error: Floats
+) -> tuple[Floats, Floats]:
     """Compute confidence intervals of the rates of one side, each by itself.
 
     Parameters
@@ -261,16 +133,23 @@ def rate_interval(side: Side, kind: str, error: Floats) -> tuple[Floats, Floats]
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
     (0.127, 0.292)
     """
-    size = side.rows.astype(np.float64)
     if kind == "anytime":
+        size = side.rows.astype(np.float64)
         drawn_low, drawn_high = _sequence_ends(side, error / 2)
         low, _ = clopper_pearson(size * drawn_low, size, error / 2)
         _, high = clopper_pearson(size * drawn_high, size, error / 2)
         return low, high
+    interval = _share_interval(side, kind)
+    return interval.low(error), interval.high(error)
+
+
+def _share_interval(side: Side, kind: Literal["none", "wald"]) -> ShareInterval:
+    """Return the intervals of rates whose answers are all those, or a planned number of draws."""
+    size = side.rows.astype(np.float64)
     if kind == "wald":
         # Variances add, so sizes add like resistances.
         size = 1 / (1 / size + 1 / side.samples)
-    return clopper_pearson(side.rate * size, size, error)
+    return ShareInterval.of(side.rate * size, size)
 
 
 def _sequence_ends(side: Side, error: Floats) -> tuple[Floats, Floats]:

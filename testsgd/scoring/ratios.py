@@ -8,54 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.population import (
-    ANGLES,
-    BETWEEN,
-    TOGETHER,
-    Ends,
-    Side,
-    errors_at,
-    lower_end,
-    rate_interval,
-)
+from testsgd.scoring.exact_differences import ALL_ANGLES, BETWEEN, Ends, errors_at
+from testsgd.scoring.population import TOGETHER, Side, rate_interval
+from testsgd.scoring.share_intervals import Interval
 
 Floats = NDArray[np.float64]
-
-# At each of them the errors of both values are equally unlikely together.
-ALL_ANGLES = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
-
-
-class Interval(Protocol):
-    """The confidence intervals of some values, at any two-sided error rate."""
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        ...
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        ...
-
-
-@dataclass(frozen=True)
-class ShareInterval:
-    """The intervals of Clopper and Pearson, of shares."""
-
-    successes: Floats
-    failures: Floats
-
-    def low(self, error: Any) -> Floats:
-        """Return the lower ends."""
-        return lower_end(self.successes, self.failures, error)
-
-    def high(self, error: Any) -> Floats:
-        """Return the upper ends."""
-        return 1 - lower_end(self.failures, self.successes, error)
 
 
 @dataclass(frozen=True)
@@ -104,7 +66,7 @@ def most_below(
 ) -> Floats:
     """Return how far below its value a difference may be, at most over all angles, shape (n,).
 
-    See :func:`testsgd.scoring.population.exact_difference`.
+    See :func:`testsgd.scoring.exact_difference`.
     """
     below = np.zeros(len(first))
     for error_first, error_second in errors_at(angles, error):
@@ -147,6 +109,7 @@ def ratio_interval(
 
     Examples
     --------
+    >>> from testsgd.scoring.share_intervals import ShareInterval
     >>> few = ShareInterval(np.array([20.0]), np.array([80.0]))
     >>> many = ShareInterval(np.array([50.0]), np.array([50.0]))
     >>> ratio, low, high = ratio_interval(np.array([0.2]), few, np.array([0.5]), many, 0.05)

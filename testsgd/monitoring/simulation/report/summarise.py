@@ -21,7 +21,7 @@ from testsgd.monitoring.simulation.runs import FirstAlerts
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.report.formatting import NOTHING, count, number, percent, plural
 from testsgd.report.summaries import package_versions, present_moment
-from testsgd.scoring.population import clopper_pearson
+from testsgd.scoring import clopper_pearson
 
 _POINTS = 60
 _HALF = 0.5

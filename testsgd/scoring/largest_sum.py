@@ -2,7 +2,7 @@
 
 How far a difference may be below its value is the largest sum, over a few angles, of how far the
 first value may be below and the second above, each at an error rate of its own; see
-:func:`testsgd.scoring.population.exact_difference`. An end of an interval is the inverse of an
+:func:`testsgd.scoring.exact_difference`. An end of an interval is the inverse of an
 incomplete beta function, and most of the time of an audit goes into these. Most angles can be left
 out: of two distances that are concave functions of the logarithm of their error rates, the straight
 line through two that are known is above all beyond them.
@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.metrics.definitions import Floats
-from testsgd.metrics.sides import Interval
-from testsgd.scoring.population import ANGLES, BETWEEN, errors_at
-from testsgd.scoring.ratios import ALL_ANGLES
+from testsgd.scoring.exact_differences import ALL_ANGLES, ANGLES, BETWEEN, errors_at
+from testsgd.scoring.share_intervals import Interval
+
+Floats = NDArray[np.float64]
 
 # The error rates of both values are the same at this angle.
 _MIDDLE = ANGLES // 2
@@ -27,7 +28,24 @@ _MIDDLE = ANGLES // 2
 _ROUNDING = 1e-6
 
 
-Error = float | Floats
+class WideningInterval(Interval, Protocol):
+    """Intervals of which some can be taken, and of which it is known how they widen."""
+
+    def take(self, groups: NDArray[np.intp]) -> WideningInterval:
+        """Return the intervals of some of the values."""
+        ...
+
+    def rough_ends(self, error: Any) -> tuple[Floats, Floats]:
+        """Return about where both ends are, quickly computed; no result may depend on it."""
+        ...
+
+    @property
+    def slowing(self) -> NDArray[np.bool_]:
+        """Whether both ends provably move ever slower as the logarithm of the error falls.
+
+        Their distances from the value are then concave functions of that logarithm.
+        """
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +53,9 @@ class Differences:
     """Differences of two values with their intervals, arrays of shape (groups,)."""
 
     first: Floats
-    ends_first: Interval
+    ends_first: WideningInterval
     second: Floats
-    ends_second: Interval
+    ends_second: WideningInterval
 
     def take(self, groups: NDArray[np.intp]) -> Differences:
         """Return some of the differences."""
@@ -48,17 +66,45 @@ class Differences:
             ends_second=self.ends_second.take(groups),
         )
 
-    def distances(self, error_first: Error, error_second: Error) -> Distances:
-        """Compute how far the first values may be below, and the second above, at two errors.
+    @property
+    def reversed(self) -> Differences:
+        """The differences of the second values and the first."""
+        return Differences(
+            first=self.second,
+            ends_first=self.ends_second,
+            second=self.first,
+            ends_second=self.ends_first,
+        )
 
-        Each error is one for all differences, or one for each of them, shape (groups,).
+    def interval(self, error: Any) -> tuple[Floats, Floats]:
+        """Compute the confidence intervals of the differences.
+
+        They are those of :func:`testsgd.scoring.exact_difference`, to the last bit.
+
+        Parameters
+        ----------
+        error : float or numpy.ndarray of float64, shape (groups,)
+            Two-sided error rate.
+
+        Returns
+        -------
+        low, high : numpy.ndarray of float64, shape (groups,)
+            The ends, within [-1, 1].
         """
+        errors = _Errors.of(error, groups=len(self.first))
+        difference = self.first - self.second
+        below = BETWEEN * _largest(self, errors)
+        above = BETWEEN * _largest(self.reversed, errors.reversed)
+        return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
+
+    def distances(self, error_first: Floats, error_second: Floats) -> Distances:
+        """Compute how far the first values may be below, and the second above, at two errors."""
         return Distances(
             below_first=self.first - self.ends_first.low(error_first),
             above_second=self.ends_second.high(error_second) - self.second,
         )
 
-    def likely_angles(self, error: float) -> NDArray[np.intp]:
+    def likely_angles(self, error: Floats) -> NDArray[np.intp]:
         """Return the angle at which the sum of each difference is likely to be the largest.
 
         Were both values normal, it would be that of their two distances at the same error rate.
@@ -90,18 +136,55 @@ class Distances:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Errors:
+    """The two-sided error rates of both values of each difference, at each angle."""
+
+    first: Floats  # Shape (angles, groups).
+    second: Floats
+
+    @classmethod
+    def of(cls, error: Any, *, groups: int) -> _Errors:
+        """Return them for differences with the two-sided error rate `error`."""
+        pairs = errors_at(ALL_ANGLES, np.broadcast_to(error, groups))
+        first, second = np.moveaxis(np.array(list(pairs)), 1, 0)
+        return cls(first=first, second=second)
+
+    @property
+    def same(self) -> Floats:
+        """The error rate of both where it is the same, shape (groups,)."""
+        middle: Floats = self.first[_MIDDLE]
+        return middle
+
+    @property
+    def reversed(self) -> _Errors:
+        """The error rates of the reversed differences, the angles in the other order.
+
+        So the first value's rates rise from angle to angle again.
+        """
+        return _Errors(first=self.second[::-1], second=self.first[::-1])
+
+    def take(self, groups: NDArray[np.intp]) -> _Errors:
+        """Return those of some of the differences."""
+        return _Errors(first=self.first[:, groups], second=self.second[:, groups])
+
+    def at(self, angles: NDArray[np.intp] | int) -> tuple[Floats, Floats]:
+        """Return the error rates of both at one angle, or at one for each difference."""
+        indices = np.arange(self.first.shape[1])
+        return self.first[angles, indices], self.second[angles, indices]
+
+
 def least_of_positive(differences: Differences, error: float) -> Floats:
     """Return the lower ends of differences, those above 0; else 0.
 
     They are the same as with :func:`testsgd.scoring.ratios.most_below`, to the last bit.
     """
     excess: Floats = differences.first - differences.second
-    errors = list(errors_at(ALL_ANGLES, error))
+    errors = _Errors.of(error, groups=len(excess))
     # What one angle alone takes away the largest sum over all angles takes away too. At the likely
     # one nearly all of what is not significant shows that it is not.
-    starts = differences.likely_angles(errors[_MIDDLE][0])
-    errors_first, errors_second = np.array(errors).T
-    known = differences.distances(errors_first[starts], errors_second[starts])
+    starts = differences.likely_angles(errors.same)
+    known = differences.distances(*errors.at(starts))
     least: Floats = excess - BETWEEN * np.maximum(0.0, known.sum)
     left = np.flatnonzero(least > 0)
     if len(left):
@@ -109,10 +192,17 @@ def least_of_positive(differences: Differences, error: float) -> Floats:
             differences=differences.take(left),
             starts=starts[left],
             known=known.take(left),
-            errors=errors,
+            errors=errors.take(left),
         )
         least[left] = excess[left] - BETWEEN * search.largest()
     return np.maximum(np.nan_to_num(least), 0.0)
+
+
+def _largest(differences: Differences, errors: _Errors) -> Floats:
+    """Return the largest sum of distances over all angles, shape (groups,)."""
+    starts = differences.likely_angles(errors.same)
+    known = differences.distances(*errors.at(starts))
+    return _Search(differences=differences, starts=starts, known=known, errors=errors).largest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +212,13 @@ class _Search:
     differences: Differences
     starts: NDArray[np.intp]  # The angle from which on each is searched, shape (groups,).
     known: Distances  # At these angles.
-    errors: Sequence[tuple[float, float]]  # Of the first and second value, at each angle.
+    errors: _Errors
 
     def largest(self) -> Floats:
         """Return the largest sum over all angles of each group, shape (groups,)."""
         largest = np.maximum(0.0, self.known.sum)
         slowing = self.differences.ends_first.slowing & self.differences.ends_second.slowing
-        for start in np.unique(self.starts):
+        for start in np.unique(self.starts).tolist():
             groups = np.flatnonzero(self.starts == start)
             distances = self.known.take(groups)
             for beyond in (range(start + 1, ANGLES), range(start - 1, -1, -1)):
@@ -152,26 +242,39 @@ class _Search:
             enough = largest[groups] * (1 - _ROUNDING)
             # Written so that what is not a number is looked at.
             done = slowing[groups].copy()
-            for farther in beyond[step:]:
-                done &= self._line(distances, new, (before, angle), farther) < enough
+            if beyond[step:]:
+                lines = self._lines(groups, distances, new, (before, angle), beyond[step:])
+                done &= np.all(lines < enough, axis=0)
             kept = np.flatnonzero(~done)
             if len(kept) == 0:
                 return
             groups, distances, before = groups[kept], new.take(kept), angle
 
     def _distances(self, groups: NDArray[np.intp], angle: int) -> Distances:
-        return self.differences.take(groups).distances(*self.errors[angle])
+        errors = self.errors.take(groups).at(angle)
+        return self.differences.take(groups).distances(*errors)
 
-    def _line(
-        self, known: Distances, nearer: Distances, angles: tuple[int, int], farther: int
+    def _lines(
+        self,
+        groups: NDArray[np.intp],
+        known: Distances,
+        nearer: Distances,
+        angles: tuple[int, int],
+        farther: Sequence[int],
     ) -> Floats:
-        """Return what the sums are at most at an angle beyond two where they are known."""
-        logarithms = np.log([self.errors[angle] for angle in (*angles, farther)])
+        """Return what the sums are at most at angles beyond two where they are known.
+
+        The shape is (farther angles, groups).
+        """
+        errors = self.errors.take(groups)
+        places = [*angles, *farther]
+        first, second = np.log(errors.first[places]), np.log(errors.second[places])
         # How many times the way between the two lies beyond the second of them.
-        ways = (logarithms[2] - logarithms[1]) / (logarithms[1] - logarithms[0])
+        ways_first = (first[2:] - first[1]) / (first[1] - first[0])
+        ways_second = (second[2:] - second[1]) / (second[1] - second[0])
         most: Floats = (
             nearer.sum
-            + ways[0] * (nearer.below_first - known.below_first)
-            + ways[1] * (nearer.above_second - known.above_second)
+            + ways_first * (nearer.below_first - known.below_first)
+            + ways_second * (nearer.above_second - known.above_second)
         )
         return most

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from testsgd.metrics.definitions import Floats
-from testsgd.metrics.largest_sum import Differences, least_of_positive
-from testsgd.metrics.sides import Interval, LogarithmicInterval, NumberInterval, ShareInterval
-from testsgd.scoring.population import lower_end
-from testsgd.scoring.ratios import ALL_ANGLES, most_below
+from testsgd.metrics.sides import LogarithmicInterval, NumberInterval
+from testsgd.scoring.exact_differences import ALL_ANGLES, exact_difference
+from testsgd.scoring.largest_sum import Differences, WideningInterval, least_of_positive
+from testsgd.scoring.ratios import most_below
+from testsgd.scoring.share_intervals import ShareInterval, lower_end
 
 GROUPS = 3_000
 ERRORS = [0.4, 0.05, 1e-4, 1e-9]
@@ -88,7 +91,7 @@ def test_the_lower_ends_are_those_from_all_angles(error: float, whole: bool, rat
 def test_the_lower_ends_of_numbers_are_those_from_all_angles() -> None:
     source = np.random.default_rng(0)
 
-    def ends(value: Floats) -> Interval:
+    def ends(value: Floats) -> WideningInterval:
         spread = np.exp(source.uniform(-6, 1, GROUPS))
         return NumberInterval(value, spread, source.choice([1.0, 3.5, 1000.0], GROUPS))
 
@@ -106,7 +109,7 @@ def test_the_lower_ends_of_numbers_are_those_from_all_angles() -> None:
 def test_ends_that_are_said_to_move_ever_slower_do(ratio: bool) -> None:
     """The distances from the value are concave functions of the logarithm of the error."""
     source = np.random.default_rng(1)
-    ends: Interval = ShareInterval(*_counts(source, whole=False))
+    ends: WideningInterval = ShareInterval(*_counts(source, whole=False))
     if ratio:
         ends = LogarithmicInterval(ends)
     errors = np.exp(np.linspace(np.log(1e-9), 0, 40))
@@ -131,6 +134,39 @@ def test_few_ends_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = _from_all_angles(differences, 0.001)
     # Of the significant ones alone, so that the search for these is what is counted.
     differences = differences.take(np.flatnonzero(expected > 0))
-    monkeypatch.setattr("testsgd.scoring.ratios.lower_end", counted)
+    monkeypatch.setattr("testsgd.scoring.share_intervals.lower_end", counted)
     least_of_positive(differences, 0.001)
     assert sum(computed) < 0.6 * 14 * len(differences.first)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_intervals_are_those_from_all_angles(whole: bool) -> None:
+    """Also where each difference has an error rate of its own."""
+    source = np.random.default_rng(0)
+    differences = _differences(source, whole=whole)
+    turned = source.random(GROUPS) < 0.5
+    ends = differences.ends_first, differences.ends_second
+    first, second = (
+        ShareInterval(
+            np.where(turned, one.successes, other.successes),
+            np.where(turned, one.failures, other.failures),
+        )
+        for one, other in (ends, ends[::-1])
+        if isinstance(one, ShareInterval) and isinstance(other, ShareInterval)
+    )
+    rates = [side.successes / (side.successes + side.failures) for side in (first, second)]
+    error = source.choice(ERRORS, GROUPS)
+    computed = Differences(
+        first=rates[0], ends_first=first, second=rates[1], ends_second=second
+    ).interval(error)
+
+    def both_ends(side: ShareInterval, error: Floats) -> tuple[Floats, Floats]:
+        return (
+            lower_end(side.successes, side.failures, error),
+            1 - lower_end(side.failures, side.successes, error),
+        )
+
+    expected = exact_difference(
+        rates[0], partial(both_ends, first), rates[1], partial(both_ends, second), error
+    )
+    np.testing.assert_array_equal(computed, expected)

@@ -1,0 +1,140 @@
+"""Confidence intervals of shares: those of Clopper and Pearson.
+
+An interval that is to hold for thousands of groups at once is one of 99.99% for each. That far out
+a rate over fifty rows is no longer like a normal one, and Wilson's interval covers less than it
+says; Clopper's and Pearson's takes the tails from the binomial distribution itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from testsgd.scoring.margins import error_quantiles
+
+Floats = NDArray[np.float64]
+
+
+def clopper_pearson(successes: Any, size: Any, error: Any) -> tuple[Floats, Floats]:
+    """Compute the interval of Clopper and Pearson, also for numbers that are not whole.
+
+    Parameters
+    ----------
+    successes, size : array_like of float
+        How many of how many.
+    error : array_like of float
+        Two-sided error rate, such as 0.05; half of it at each end.
+
+    Returns
+    -------
+    low, high : numpy.ndarray of float64
+        0 and 1 where the size is 0.
+
+    References
+    ----------
+    Clopper and Pearson (1934), Biometrika 26.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(0, 50, 0.05)
+    >>> float(low), float(high.round(4))
+    (0.0, 0.0711)
+    """
+    interval = ShareInterval.of(successes, size)
+    return interval.low(error), interval.high(error)
+
+
+def lower_end(successes: Any, failures: Any, error: Any) -> Floats:
+    """Return the lower end of the interval of Clopper and Pearson.
+
+    The upper end is 1 minus that of the failures.
+
+    Examples
+    --------
+    >>> float(lower_end(50, 0, 0.05).round(4))
+    0.9289
+    """
+    # Imported here: a tenth of a second, and `import testsgd` needs it not.
+    from scipy.special import betaincinv
+
+    ends = betaincinv(np.maximum(successes, 1e-12), failures + 1, np.asarray(error) / 2)
+    low: Floats = np.where(successes > 0, ends, 0.0)
+    return low
+
+
+class Interval(Protocol):
+    """The confidence intervals of some values, at any two-sided error rate."""
+
+    def low(self, error: Any) -> Floats:
+        """Return the lower ends."""
+        ...
+
+    def high(self, error: Any) -> Floats:
+        """Return the upper ends."""
+        ...
+
+
+@dataclass(frozen=True)
+class ShareInterval:
+    """The intervals of Clopper and Pearson, of shares."""
+
+    successes: Floats
+    failures: Floats
+
+    @classmethod
+    def of(cls, successes: Any, size: Any) -> ShareInterval:
+        """Return the intervals of so many of so many, whole numbers or not; broadcast."""
+        size = np.asarray(size, dtype=np.float64)
+        # Rounding may put a number of successes a hair beyond none or all.
+        within = np.clip(np.asarray(successes, dtype=np.float64), 0, size)
+        return cls(within, size - within)
+
+    def low(self, error: Any) -> Floats:
+        """Return the lower ends."""
+        return lower_end(self.successes, self.failures, error)
+
+    def high(self, error: Any) -> Floats:
+        """Return the upper ends."""
+        return 1 - lower_end(self.failures, self.successes, error)
+
+    def take(self, groups: NDArray[np.intp]) -> ShareInterval:
+        """Return the intervals of some of the values."""
+        return ShareInterval(self.successes[groups], self.failures[groups])
+
+    def rough_ends(self, error: Any) -> tuple[Floats, Floats]:
+        """Return the ends of Wilson's intervals.
+
+        See Wilson (1927), Probable inference, the law of succession, and statistical inference.
+        Journal of the American Statistical Association 22.
+        """
+        quantile = error_quantiles(error)
+        size = self.successes + self.failures
+        # Of no rows nothing is known, whatever they are divided by.
+        variance = self.successes * self.failures / np.maximum(size, 1e-12)
+        middle = self.successes + quantile**2 / 2
+        half = quantile * np.sqrt(variance + quantile**2 / 4)
+        return (middle - half) / (size + quantile**2), (middle + half) / (size + quantile**2)
+
+    @property
+    def slowing(self) -> NDArray[np.bool_]:
+        """Everywhere: the ends are quantiles of beta distributions with log-concave functions.
+
+        A beta density whose second parameter is 1 or more is log-concave or falls, and with either
+        the logarithm of the distribution function is concave; so a quantile is a convex function of
+        the logarithm of its level. See Bagnoli and Bergstrom (2005), Log-concave probability and
+        its applications. Economic Theory 26.
+        """
+        return np.ones(len(self.successes), dtype=bool)
+
+    @property
+    def logarithms_slowing(self) -> NDArray[np.bool_]:
+        """Whether the logarithms of both ends provably move ever slower likewise.
+
+        The logarithm of a beta variable has a log-concave density if the second parameter is 1 or
+        more. For the lower end it is the failures and 1; for the upper end it is the failures.
+        """
+        enough: NDArray[np.bool_] = self.failures >= 1
+        return enough
