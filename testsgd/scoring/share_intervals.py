@@ -86,7 +86,7 @@ class ShareInterval:
 
     @classmethod
     def of(cls, successes: Any, size: Any) -> ShareInterval:
-        """Return the intervals of so many of so many, whole numbers or not; broadcast."""
+        """Return the intervals of successes among `size` cases; broadcast."""
         size = np.asarray(size, dtype=np.float64)
         # Rounding may put a number of successes a hair beyond none or all.
         within = np.clip(np.asarray(successes, dtype=np.float64), 0, size)
