@@ -104,6 +104,7 @@ def synthesize(
         Path,
         typer.Argument(metavar="SPEC.toml", help="What is to be kept: the TOML file that says so."),
     ],
+    groups: options.AuditedGroupsOption = None,
     shield: Annotated[
         Path | None, typer.Option(help="Where to write the shield. (default: NAME.npz)")
     ] = None,
@@ -135,7 +136,7 @@ def synthesize(
 
     Exit codes: 0 done, 2 bad input or no such shield.
     """
-    from testsgd.shielding import ShieldResult, synthesis_result
+    from testsgd.shielding import ShieldResult, shield_of_groups, synthesis_result
 
     limit = options.byte_count(memory_limit, "--memory-limit")
     wanted = options.listed(formats)
@@ -155,7 +156,7 @@ def synthesize(
 
     with moved_together(target, out), console.progress_bar(quiet) as progress:
         result = synthesis_result(
-            specification,
+            specification if groups is None else shield_of_groups(specification, groups),
             out=target,
             storage=storage,  # type: ignore[arg-type]  # checked there
             jobs=options.processors(jobs),
