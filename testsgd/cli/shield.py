@@ -199,8 +199,9 @@ def advise(
 
     wanted = shield_specification(specification, **changes_of(bound, length))
     advice = period_advice(wanted, target=probability)
+    often = "as often as the others" if advice.least is None else f"{advice.least} times"
     console.print_line(
-        f"Each group must be counted {advice.least} times in a period of {wanted.horizon.length}."
+        f"Each group must be counted {often} in a period of {wanted.horizon.length}."
     )
     for (one, likely), failing in zip(advice.rows, advice.failing, strict=True):
         fails = f", fails with {failing:.2g}" if 0 < failing < 0.0001 else ""

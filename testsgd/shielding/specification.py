@@ -288,8 +288,8 @@ class ShieldSpecification(ExactDocument):
         """Raise the mistake of a period that no equal shares of its decisions add up to."""
         length, groups = self.horizon.length, len(self.groups.names)
         fairness = self.fairness_property
-        # A decision that counts several times may fill a share by itself. Where labels say who is
-        # counted, the paper's own experiments have such a length (75 of equal opportunity).
+        # Where a decision may count several times, or labels say who is counted, denominators can
+        # be equal at any length.
         once = all(whole == 1 for row in fairness.denominator for whole in row)
         if self.horizon.shield == "static-fair" and once and length % groups:
             what = (
