@@ -142,8 +142,8 @@ def equal_probability(shares: Sequence[float], length: int) -> tuple[float, floa
 
     Examples
     --------
-    >>> equal_probability([0.25, 0.25], length=2)
-    (0.375, 0.625)
+    >>> [round(one, 9) for one in equal_probability([0.25, 0.25], length=2)]
+    [0.375, 0.625]
     """
     from scipy.special import gammaln, xlogy
     from scipy.stats import binom
@@ -152,7 +152,7 @@ def equal_probability(shares: Sequence[float], length: int) -> tuple[float, floa
     counted = np.arange(length + 1)
     coming = binom.pmf(counted, length, 1.0 if together > 1.0 - _ROUNDING else together)
     each = counted // groups
-    # Of those that are counted, whoever they are, the shares of the groups add up to 1.
+    # Of those that are counted the shares of the groups add up to 1.
     log = sum(xlogy(each, share / together) for share in shares)
     log = log + gammaln(counted + 1) - groups * gammaln(each + 1)
     equal = np.where(counted % groups == 0, np.exp(log), 0.0)
