@@ -228,7 +228,7 @@ def test_that_a_decision_held_is_known_to_a_run_that_goes_on(tmp_path: Path) -> 
         "events": {"decision": "decision = yes"},
         "properties": [PARITY | {"bound": 1, "rule": "estimate"}],
     }
-    first = [{"group": "ab"[n % 2], "decision": "yes"} for n in range(4)]
+    first = [{"group": "ab"[n % 2], "decision": ["yes", "no"][n // 2]} for n in range(4)]
     second = [{"group": "ab"[n % 2], "decision": "no"} for n in range(400)]
     state = tmp_path / "state.json"
     assert testsgd.monitor(document, first, state=state).exit_code == 0
@@ -339,3 +339,92 @@ def test_the_fields_of_a_resumed_stream_may_have_come_before(tmp_path: Path) -> 
     testsgd.monitor(BY_EXPRESSION, first, state=state)
     later = [{"id": person, "arrests": 0, "score": None} for person in range(20)]
     assert testsgd.monitor(BY_EXPRESSION, later, state=state).exit_code != 2
+
+
+@pytest.mark.parametrize("rule", [{"bound": "1/10"}, {"bound": 1, "rule": "estimate"}])
+def test_a_decision_that_always_holds_is_no_evidence_of_equal_treatment(
+    rule: dict[str, Any],
+) -> None:
+    document = {"events": {"decision": "score > 0"}, "properties": [PARITY | rule]}
+    people = [{"group": "ab"[n % 2], "score": 1 + n % 7, "id": n} for n in range(4000)]
+    result = testsgd.monitor(document, people)
+    assert result.exit_code == 3
+    assert any("score > 0" in sentence for sentence in result.verdict.sentences)
+    some = [person | {"score": n % 4 // 2} for n, person in enumerate(people)]
+    assert testsgd.monitor(document, some).exit_code == 0
+    # A refusal that is never sent is no trial for which it held.
+    refused = [{"group": "ab"[n % 2], "id": f"r{n}", "time": float(n)} for n in range(4000)]
+    taken = [person | {"time": 4000.0 + n} for n, person in enumerate(people)]
+    document["trials"] = {"decision_deadline": 10, "without_decision": "refused"}
+    assert testsgd.monitor(document, refused + taken).exit_code == 0
+
+
+def test_an_alert_matters_more_than_a_decision_that_always_holds() -> None:
+    counted = {"property": "custom", "bound": "1/10", "rule": "estimate"}
+    counted |= {"numerator": ["accept:1"], "denominator": ["accept", "reject"]}
+    document = {"events": {"decision": "score > 0"}, "properties": [counted]}
+    people = [{"group": "ab"[n % 2], "score": 1, "label": n % 2} for n in range(400)]
+    assert testsgd.monitor(document, people).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("decision", "values", "unnamed"),
+    [
+        ("outcome = yes", ["yes", "no"], []),
+        ("outcome = yes", ["yes", "no", "Yes", "YES"], ["no", "Yes", "YES"]),
+        ("outcome in {yes, granted}", ["yes", "granted", "no", "given"], ["no", "given"]),
+        ("outcome = yes or outcome = granted", ["granted", "no", "later"], ["no", "later"]),
+        ("not outcome = no", ["no", "yes", "refused"], ["yes", "refused"]),
+        ("outcome = yes and outcome != no", ["yes", "no", "later"], []),
+        ("outcome = 1", [1, "1", 1.0, 0, "0", None, ""], []),
+        ("outcome = true", [True, "True", False, "FALSE", "no"], ["True", "false", "FALSE", "no"]),
+        ("outcome > 5", [1, 2, 3, 9], []),
+        ("outcome = yes and age > 3", ["yes", "no", "later"], []),
+        ("outcome = yes", ["yes", "no", "n/a", "none such"], ["no", "none such"]),
+    ],
+)
+def test_values_of_a_decision_that_are_not_named_are_listed(
+    decision: str, values: list[Any], unnamed: list[str]
+) -> None:
+    document = {
+        "events": {"decision": decision, "empty": ["n/a"]},
+        "properties": [PARITY | {"bound": "1/10"}],
+    }
+    people = [
+        {"group": "ab"[n % 2], "outcome": values[n // 2 % len(values)], "age": 4, "id": n}
+        for n in range(40 * len(values))
+    ]
+    result = testsgd.monitor(document, people)
+    listed = [text.strip("'") for text in result.summary.stream.unnamed_decisions]
+    assert (listed if len(listed) > 1 else []) == unnamed
+    text = result.to_markdown()
+    assert all(f"'{value}'" in text for value in unnamed)
+
+
+def test_values_that_a_group_or_label_names_are_no_unnamed_decisions() -> None:
+    document = {
+        "events": {"decision": "outcome = yes", "label": "outcome in {late, lost}"},
+        "groups": [
+            {"name": "here", "when": "outcome != away"},
+            {"name": "away", "when": "outcome = away"},
+        ],
+        "properties": [PARITY | {"bound": "1/10"}],
+    }
+    said = ["yes", "late", "lost", "away", "no"]
+    people = [{"outcome": said[n % 5], "id": n} for n in range(100)]
+    assert len(testsgd.monitor(document, people).summary.stream.unnamed_decisions) == 1
+
+
+def test_of_many_values_that_are_not_named_some_are_listed(tmp_path: Path) -> None:
+    document = {
+        "events": {"decision": "outcome = yes"},
+        "properties": [PARITY | {"bound": "1/10"}],
+    }
+    people = [
+        {"group": "ab"[n % 2], "outcome": "x" * 200 + str(n) if n % 2 else "yes"}
+        for n in range(5000)
+    ]
+    stream = testsgd.monitor(document, people).summary.stream
+    assert len(stream.unnamed_decisions) == 20
+    assert max(map(len, stream.unnamed_decisions)) <= 60
+    assert stream.unnamed_decisions_left_out > 0

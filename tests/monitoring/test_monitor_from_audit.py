@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -19,7 +20,7 @@ from testsgd.data import load_specification, load_table
 from testsgd.errors import EventError, ParameterError, ResultError
 from testsgd.expressions import parse
 from testsgd.fairness.audited_groups import conditions_of
-from testsgd.monitoring import MonitorSpecification, monitors_from_audit
+from testsgd.monitoring import MonitorSpecification, monitor_of_groups, monitors_from_audit
 from testsgd.report.summaries import RuleSummary
 
 
@@ -402,3 +403,94 @@ def test_scores_are_cut_where_the_audit_cut_them_and_ratios_stay_ratios() -> Non
     # A label in place of the score is no number.
     with pytest.raises(EventError):
         testsgd.monitor(MonitorSpecification.parse(text), people.assign(decision="yes"))
+
+
+WITHOUT_GROUPS = '[[properties]]\nproperty = "demographic_parity"\nbound = 0.1\n'
+WITH_GROUPS = f"""\
+name = "own"
+
+[events]
+decision = "granted"
+favourable = ["yes"]
+unfavourable = ["no"]
+group = "office"
+
+[groups]
+names = ["north", "south"]
+unknown = "refuse"
+
+{WITHOUT_GROUPS}"""
+
+
+@pytest.fixture
+def with_result(audited: AuditResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder to work in with a result, a specification with groups, one without, rows."""
+    monkeypatch.chdir(tmp_path)
+    Path("result.json").write_text(audited.to_json())
+    Path("with.toml").write_text(WITH_GROUPS)
+    Path("without.toml").write_text(WITHOUT_GROUPS)
+    frame = load_table(load_specification("demo"), seed=0).frame
+    said = ["yes", "no"] * (len(frame) // 2)
+    frame.assign(granted=said, decision=[int(one == "yes") for one in said]).to_csv(
+        "events.csv", index=False
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["with.toml", "without.toml"])
+def test_the_groups_of_an_audit_stand_in_place_of_the_specified(
+    name: str, audited: AuditResult, with_result: Path
+) -> None:
+    first = next(group for group in audited.summary.groups if group.distinct)
+    words = ["monitor", "run", name, "--events", "events.csv", "--groups", "result.json"]
+    assert _run([*words, "--out", "watched", "--quiet"]) in (0, 1, 3)
+    summary = json.loads(Path("watched/result.json").read_text())
+    (comparison,) = summary["comparisons"]
+    counted = [one["denominator"] for one in comparison["groups"]]
+    assert counted == [first.n_in, first.n_out]
+    written = MonitorSpecification.parse(monitors_from_audit("result.json", groups=1)[0])
+    for source in (name, MonitorSpecification.read(name), tomllib.loads(Path(name).read_text())):
+        watched = monitor_of_groups(source, "result.json")
+        assert watched.groups.by == written.groups.by
+        assert watched.events.favourable == MonitorSpecification.read(name).events.favourable
+
+
+def test_people_in_neither_group_are_treated_as_specified(with_result: Path) -> None:
+    assert monitor_of_groups("with.toml", "result.json").groups.unknown == "refuse"
+    assert monitor_of_groups("without.toml", "result.json").groups.unknown == "pass"
+
+
+@pytest.mark.parametrize(
+    ("source", "added"),
+    [
+        ("absent.json", ""),
+        ("with.toml", ""),
+        ("watched.json", ""),
+        ("empty.json", ""),
+        ("result.json", "[estimate.groups.north]\nprior = 0.5\n"),
+        ("result.json", "[[properties]]\nproperty = 'none such'\nbound = 0.1\n"),
+    ],
+)
+def test_groups_that_contradict_are_one_line(
+    source: str, added: str, with_result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(Path("result.json").read_text())
+    Path("empty.json").write_text(json.dumps({**document, "groups": []}))
+    watched = {"properties": [{"property": "demographic_parity", "bound": 0.1}]}
+    monitored = testsgd.monitor(watched, [{"group": "a", "decision": 1}])
+    Path("watched.json").write_text(monitored.to_json())
+    Path("with.toml").write_text(WITH_GROUPS + added)
+    words = ["monitor", "run", "with.toml", "--events", "events.csv", "--groups", source]
+    assert _run(words) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_fields_of_groups_that_no_event_has_are_one_line(
+    with_result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("events.jsonl").write_text('{"office": "north", "decision": 1}\n' * 3)
+    Path("few.csv").write_text("office,decision\nnorth,1\n")
+    for events in ("events.jsonl", "few.csv"):
+        words = ["monitor", "run", "without.toml", "--events", events, "--groups", "result.json"]
+        assert _run(words) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1

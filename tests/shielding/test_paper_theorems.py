@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 import pytest
-from exhaustive import NAMED, Trace, exact_bias
+from exhaustive import NAMED, Decides, Trace, counts_of, exact_bias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from periods_by_hand import Adversary, Run, rates, run_period
 from shield_strategies import fairness_of
 
+from testsgd.fairness import EmptyGroup, FairnessProperty, Measure
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.synthesis import (
     Solution,
@@ -22,6 +27,8 @@ from testsgd.shielding.synthesis import (
     static_welfare_problem,
 )
 
+# Numerators and denominators of a period, one of each a group.
+Counters = tuple[tuple[int, ...], tuple[int, ...]]
 NAMES = ("demographic_parity", "equal_opportunity", "predictive_equality")
 # The label that is counted.
 COUNTED = {"demographic_parity": 1, "equal_opportunity": 1, "predictive_equality": 0}
@@ -75,6 +82,53 @@ def test_theorem_2_static_fair_on_balanced_traces(name: str, data: st.DataObject
         assert len(set(bottoms)) == 1
         assert _bias(tops, bottoms) <= bound
         assert _bias(*run.counters()) <= bound
+
+
+def _outcomes(name: str, fairness: FairnessProperty, policy: Decides, length: int) -> set[Counters]:
+    """Return the counters after one period of every sequence of people that can come."""
+    kinds = list(product((0, 1), (0, 1), (0, 1)))
+    traces: dict[Any, Trace] = {(): ()}
+    for step in range(length):
+        longer: dict[Any, Trace] = {}
+        for trace in traces.values():
+            counts = counts_of(fairness, trace, 2)
+            for group, recommendation, label in kinds:
+                changed = policy.changes(step, counts, group, recommendation) > 0
+                after = (*trace, (group, recommendation ^ changed, label))
+                longer.setdefault(counts_of(fairness, after, 2), after)
+        traces = longer
+    found = (Run(NAMED[name], 2, [trace]).counters() for trace in traces.values())
+    return {(tuple(tops), tuple(bottoms)) for tops, bottoms in found}
+
+
+@pytest.mark.parametrize("name", ["equal_opportunity", "predictive_equality"])
+@pytest.mark.parametrize(
+    ("measure", "empty_group"),
+    [("difference", "zero"), ("difference", "vacuous"), ("ratio", "vacuous")],
+)
+@pytest.mark.parametrize(("length", "bound"), [(5, "1/3"), (7, "1/4"), (6, "1/3")])
+def test_static_fair_by_labels_holds_with_equal_denominators_at_any_length(
+    name: str, measure: Measure, empty_group: EmptyGroup, length: int, bound: str
+) -> None:
+    """All sequences of a period, and all sums of three periods that meet the assumption."""
+    fairness = replace(fairness_of(name), measure=measure)
+    problem = finite_problem(fairness, Fraction(bound), empty_group, _inputs(2, 0.3), length)
+    policy = solve(problem, compiled=False).policy
+    every = _outcomes(name, fairness, policy, length)
+    fair = [one for one in every if len(set(one[1])) == 1]
+    assert len({bottoms for _, bottoms in fair}) == length // 2 + 1
+
+    def bias(periods: Iterable[Counters]) -> Fraction:
+        tops, bottoms = (
+            [sum(column) for column in zip(*rows, strict=True)]
+            for rows in zip(*periods, strict=True)
+        )
+        return exact_bias(tops, bottoms, measure=measure, empty_group=empty_group)
+
+    assert all(bias([one]) <= Fraction(bound) for one in every)
+    for periods in combinations_with_replacement(fair, 3):
+        assert bias(periods) <= Fraction(bound)
+    assert any(bias(pair) > Fraction(bound) for pair in combinations(every, 2))
 
 
 def test_theorem_2_fails_for_traces_that_are_barely_unbalanced() -> None:

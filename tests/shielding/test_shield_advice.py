@@ -15,7 +15,12 @@ from shield_runs import specification
 from testsgd.cli.main import _run
 from testsgd.errors import ParameterError, SpecificationError
 from testsgd.shielding import ShieldSpecification
-from testsgd.shielding.advice import enough_probability, period_advice, short_probability
+from testsgd.shielding.advice import (
+    enough_probability,
+    equal_probability,
+    period_advice,
+    short_probability,
+)
 
 WELFARE = {"shield": "static-bounded-welfare", "welfare": ["2/5", "3/5"], "bound": "1/5"}
 
@@ -185,6 +190,40 @@ def test_an_equal_share() -> None:
     advice = period_advice(specification(shield="static-fair", length=4))
     assert dict(advice.rows)[4] == pytest.approx(6 / 16)
     assert dict(advice.rows)[2] == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize(
+    "shares", [(1 / 2, 1 / 2), (1 / 8, 1 / 4), (1 / 4, 1 / 2, 1 / 8), (1 / 4, 3 / 4), (0.0, 0.5)]
+)
+@pytest.mark.parametrize("length", [1, 2, 3, 5, 6])
+def test_equally_often_is_added_up_exactly(shares: tuple[float, ...], length: int) -> None:
+    exact = [Fraction(share) for share in shares]
+    exact.append(1 - sum(exact))
+    groups = range(len(shares))
+    equal = Fraction(0)
+    for came in product(range(len(exact)), repeat=length):
+        if len({came.count(group) for group in groups}) == 1:
+            equal += prod((exact[one] for one in came), start=Fraction(1))
+    found = equal_probability(shares, length)
+    assert found == (pytest.approx(float(equal), rel=1e-10), pytest.approx(1 - equal, rel=1e-10))
+    assert [one == 0 for one in found] == [equal == 0, equal == 1]
+
+
+def test_the_advice_for_labels_is_about_equally_many_at_any_length(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    advice = period_advice(
+        specification(property="equal_opportunity", shield="static-fair", length=7)
+    )
+    assert dict(advice.rows)[7] == pytest.approx(equal_probability([1 / 4, 1 / 4], 7)[0])
+    assert advice.least is None
+    path = tmp_path / "shield.toml"
+    path.write_text(
+        '[fairness]\nproperty = "equal_opportunity"\nbound = 0.2\n'
+        '[groups]\nnames = ["a", "b"]\n[horizon]\nlength = 7\nshield = "static-fair"\n'
+    )
+    assert _run(["shield", "advise", str(path)]) == 0
+    assert "None" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,15 @@ def test_logs_that_do_not_fit_the_expressions(tmp_path: Path, second: str, log: 
         ShieldSpecification.from_dict(specified(groups)).read_log(path)
 
 
+def test_a_saved_shield_with_names_of_columns_is_loaded(tmp_path: Path) -> None:
+    log = "sex,age,advice\n" + "female,20,1\nmale,30,0\nmale,20,1\n" * 3
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    inputs = {"log": str(tmp_path / "log.csv"), "columns": {"recommendation": "advice"}}
+    wanted = ShieldSpecification.from_dict(specified(GROUPS, inputs=inputs))
+    synthesize_shield(wanted).save(tmp_path / "saved.npz")
+    assert load_shield(tmp_path / "saved.npz").specification.groups == wanted.groups
+
+
 def test_a_column_of_groups_beside_expressions_is_refused() -> None:
     inputs = {"log": "log.csv", "columns": {"group": "sex"}}
     with pytest.raises(SpecificationError):

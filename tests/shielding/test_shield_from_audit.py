@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from testsgd.auditing import AuditResult
 from testsgd.cli.main import _run
 from testsgd.data import load_specification, load_table
 from testsgd.errors import ParameterError, ResultError, SpecificationError
-from testsgd.shielding import ShieldSpecification, shields_from_audit
+from testsgd.shielding import ShieldSpecification, shield_of_groups, shields_from_audit
 
 SENSITIVE = ["gender", "race", "age"]
 # Of ten people, of two groups in turn.
@@ -320,3 +321,72 @@ def test_the_command_says_how_many_there_are(
     last = capsys.readouterr().out.splitlines()[-1]
     number = len(list(Path("shields").iterdir()))
     assert {"99", str(number)} <= set(re.findall(r"\d+", last.split(".toml")[1]))
+
+
+KEPT = """\
+name = "own"
+[fairness]
+property = "demographic_parity"
+bound = 0.2
+[horizon]
+length = 8
+"""
+OWN_GROUPS = '[groups]\nnames = ["north", "south"]\nunknown = "pass"\n'
+OWN_LOG = '[inputs]\nlog = "log.csv"\n[inputs.columns]\ngroup = "office"\n'
+
+
+@pytest.mark.parametrize("own", ["", OWN_GROUPS, OWN_GROUPS + OWN_LOG])
+def test_the_groups_of_an_audit_stand_in_place_of_the_specified(
+    own: str, saved: Path, people: pd.DataFrame
+) -> None:
+    folder = Path("specified")
+    folder.mkdir()
+    log = people[SENSITIVE].assign(
+        office="north", recommendation=(people["decided"] == "yes").astype(int)
+    )
+    log.to_csv(folder / "log.csv", index=False)
+    (folder / "own.toml").write_text(KEPT + own)
+    words = ["shield", "synthesize", str(folder / "own.toml"), "--groups", str(saved), "--quiet"]
+    assert _run([*words, "--length", "6"]) == 0
+    loaded = testsgd.load_shield("own.npz").specification
+    written = ShieldSpecification.parse(shields_from_audit(saved, groups=1)[0])
+    assert loaded.groups.by == written.groups.by
+    assert loaded.groups.unknown == ("pass" if own else "refuse")
+    assert (loaded.horizon.length, loaded.bound, loaded.name) == (6, Fraction(1, 5), "own")
+    document = tomllib.loads(KEPT + own)
+    assert shield_of_groups(document, saved).groups == loaded.groups
+    if own:
+        read = ShieldSpecification.read(folder / "own.toml")
+        of_object = shield_of_groups(read, saved)
+        assert of_object.groups == loaded.groups
+        assert of_object.input_distribution().groups == loaded.groups.names
+
+
+def test_a_shield_of_both_groups_decides_by_fields(saved: Path) -> None:
+    Path("own.toml").write_text(KEPT)
+    shield = testsgd.synthesize_shield(shield_of_groups("own.toml", saved))
+    for place in range(8):
+        shield.decide({"race": ["Black", "White"][place % 2]}, place // 2 % 2)
+    assert shield.bias is not None
+    assert shield.bias <= Fraction(1, 5)
+
+
+@pytest.mark.parametrize(
+    ("added", "changed"),
+    [
+        ('[[inputs.table]]\ngroup = "north"\nrecommendation = 1\nprobability = 1.0\n', dict),
+        ("[horizons]\n", dict),
+        ("", without_groups),
+        ("", of_another_kind),
+        ("", of_no_kind),
+        ("", of_texts),
+    ],
+)
+def test_groups_that_contradict_are_one_line(
+    added: str, changed: Any, saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved.write_text(json.dumps(changed(json.loads(saved.read_text()))))
+    Path("own.toml").write_text(KEPT + OWN_GROUPS + added)
+    assert _run(["shield", "synthesize", "own.toml", "--groups", str(saved)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not Path("own.npz").exists()

@@ -13,7 +13,7 @@ from shield_runs import LABELLED, Step, specification, trace_bias
 
 from testsgd.errors import HorizonEndedError, InfeasibleShieldError
 from testsgd.shielding import synthesis
-from testsgd.shielding.requirement import Balanced, Provided, SmallSteps
+from testsgd.shielding.requirement import Balanced, EqualDenominators, Provided, SmallSteps
 from testsgd.shielding.running import Shield
 from testsgd.shielding.synthesis import Solution, dynamic_problem, finite_problem, solve
 
@@ -98,19 +98,15 @@ def test_reports_are_what_the_trace_says(name: str, horizon: dict[str, Any]) -> 
         )
         assert math.fsum(report.cost for report in running.period_reports) == running.total_cost
     assert bool(inactive) == (shield.specification.horizon.shield == "dynamic")
-    # Half of the events of each group, all with label 1, is too much to ask of chance.
-    assert seen == {True, False} or (name, shield.specification.horizon.shield) == (
-        "equal_opportunity",
-        "static-fair",
-    )
+    assert seen == {True, False}
 
 
 def assumed(shield: Shield, period: int, past: list[Step], own: list[Step]) -> bool:
-    """What the paper assumes, from the trace."""
+    """What is assumed, from the trace; of static-fair more than the paper does."""
     kind = shield.specification.horizon.shield
     came = denominators(shield, own)
     if kind == "static-fair":
-        return min(came) * 2 >= len(own)
+        return len(set(came)) == 1
     if kind == "static-bounded-welfare":
         return min(came) >= 2
     before = denominators(shield, past)
@@ -204,7 +200,7 @@ def test_where_no_shield_exists_recommendations_pass(monkeypatch: pytest.MonkeyP
 
 def test_the_assumption_is_read_off_the_problem() -> None:
     shield = Shield.synthesize(specification(shield="static-fair", length=9, names=("a", "b", "c")))
-    assert shield._policy.assumption == Balanced(3)
+    assert shield._policy.assumption == EqualDenominators()
     welfare = Shield.synthesize(specification(**WELFARE, length=7))
     assert welfare._policy.assumption == Balanced(2)
     dynamic = Shield.synthesize(specification(shield="dynamic", length=4))

@@ -37,6 +37,7 @@ def run(
             "(default: JSON lines on the standard input)"
         ),
     ] = None,
+    groups: options.AuditedGroupsOption = None,
     state: Annotated[
         Path | None,
         typer.Option(
@@ -67,7 +68,7 @@ def run(
     or when it is interrupted, the outcome is said on the standard error. Exit codes: 0 no alert, 1
     an alert was raised, ever, 2 bad input, 3 not enough evidence.
     """
-    from testsgd.monitoring import MonitorResult, load_monitor, monitor
+    from testsgd.monitoring import MonitorResult, load_monitor, monitor, monitor_of_groups
     from testsgd.monitoring.event_sources import event_source, json_lines
 
     wanted = options.listed(formats)
@@ -76,7 +77,9 @@ def run(
     for folder in folders:
         if folder is not None:
             console.check_reports_writable(folder)
-    watched = load_monitor(specification).specification
+    watched = load_monitor(
+        specification if groups is None else monitor_of_groups(specification, groups)
+    ).specification
     source = (
         json_lines("", console.input_lines()) if events is None else event_source(events, watched)
     )

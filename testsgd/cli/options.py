@@ -122,6 +122,18 @@ FormatOption = Annotated[
 
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 
+# Of commands that take a specification with groups.
+AuditedGroupsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--groups",
+        metavar="result.json",
+        help="The JSON result of an audit of rows: the first group that it found, or that its "
+        "--group named, and its complement stand in place of the groups of the specification. "
+        "(default: the specification has groups)",
+    ),
+]
+
 # Of commands that measure how long each step takes.
 VerboseTimingsOption = Annotated[
     bool, typer.Option("--verbose", help="Print timings too; show internal errors whole.")

@@ -104,6 +104,7 @@ def synthesize(
         Path,
         typer.Argument(metavar="SPEC.toml", help="What is to be kept: the TOML file that says so."),
     ],
+    groups: options.AuditedGroupsOption = None,
     shield: Annotated[
         Path | None, typer.Option(help="Where to write the shield. (default: NAME.npz)")
     ] = None,
@@ -135,7 +136,7 @@ def synthesize(
 
     Exit codes: 0 done, 2 bad input or no such shield.
     """
-    from testsgd.shielding import ShieldResult, synthesis_result
+    from testsgd.shielding import ShieldResult, shield_of_groups, synthesis_result
 
     limit = options.byte_count(memory_limit, "--memory-limit")
     wanted = options.listed(formats)
@@ -155,7 +156,7 @@ def synthesize(
 
     with moved_together(target, out), console.progress_bar(quiet) as progress:
         result = synthesis_result(
-            specification,
+            specification if groups is None else shield_of_groups(specification, groups),
             out=target,
             storage=storage,  # type: ignore[arg-type]  # checked there
             jobs=options.processors(jobs),
@@ -198,8 +199,9 @@ def advise(
 
     wanted = shield_specification(specification, **changes_of(bound, length))
     advice = period_advice(wanted, target=probability)
+    often = "as often as the others" if advice.least is None else f"{advice.least} times"
     console.print_line(
-        f"Each group must be counted {advice.least} times in a period of {wanted.horizon.length}."
+        f"Each group must be counted {often} in a period of {wanted.horizon.length}."
     )
     for (one, likely), failing in zip(advice.rows, advice.failing, strict=True):
         fails = f", fails with {failing:.2g}" if 0 < failing < 0.0001 else ""

@@ -144,6 +144,17 @@ def kinds_of_values(name: str, compared: Iterable[Ordering | Membership]) -> lis
     return [None, -math.inf, *numbers, *between, math.inf, *texts, other]
 
 
+def unnamed_text(value: Any, compared: Iterable[Ordering | Membership]) -> str | None:
+    """Return the text of a value that no comparison names; None if it is missing or compared."""
+    value = _plain(value)
+    if value is None:
+        return None
+    for node in compared:
+        if isinstance(node, Ordering) or _member_test(node)(value) is node.among:
+            return None
+    return _text(value)
+
+
 def compiled(node: Node) -> Holds:
     """Return a function of a mapping, made once, so that an event costs a few calls."""
     if isinstance(node, Negation):

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ExpressionError
-from testsgd.expressions.evaluation import Holds, compiled, kinds_of_values, mask_of
+from testsgd.expressions.evaluation import (
+    Holds,
+    compiled,
+    kinds_of_values,
+    mask_of,
+    unnamed_text,
+)
 from testsgd.expressions.nodes import Junction, Membership, Negation, Node, Ordering
 from testsgd.expressions.syntax import read, shown
 
@@ -105,6 +111,27 @@ class Expression:
                 if self.holds(tried) and not any(one.holds(tried) for one in but):
                     return True
         return False
+
+    def unnamed_text(self, name: str, value: Any) -> str | None:
+        """Return the text of a value under a name, if no comparison names the value.
+
+        Parameters
+        ----------
+        name : str
+        value : object
+
+        Returns
+        -------
+        str or None
+            None also if the value is missing, or compared by size.
+
+        Examples
+        --------
+        >>> decided = parse("outcome in {yes, 1}")
+        >>> decided.unnamed_text("outcome", "maybe"), decided.unnamed_text("outcome", "1")
+        ('maybe', None)
+        """
+        return unnamed_text(value, [item for item in self._comparisons() if item.name == name])
 
     def _comparisons(self) -> Iterator[Ordering | Membership]:
         """Yield the comparisons that it is made of, in their order."""

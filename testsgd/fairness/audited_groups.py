@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from testsgd.data import MISSING
+from testsgd.data.toml_document import ExactDocument, parse_toml, read_toml_text, validated
 from testsgd.errors import ParameterError
 from testsgd.expressions import parse, quoted, read_number
 from testsgd.fairness.chosen_groups import first_of, in_given_order
-from testsgd.fairness.specification_text import commented
+from testsgd.fairness.metric_properties import BY_METRIC
+from testsgd.fairness.specification_text import commented, shortened
 from testsgd.report.kinds import read_result
 from testsgd.report.summaries import RuleSummary
 
@@ -31,6 +33,7 @@ _REST = "rest"
 # With more labels a list of them says nothing to a reader.
 _MOST_VALUES = 100
 EventValue: TypeAlias = "str | int | float | bool"
+D = TypeVar("D", bound=ExactDocument)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,14 @@ class AuditedGroup:
             f"# {commented(self.text)}",
             *only,
             *(() if self.significant else _NOT_SIGNIFICANT),
+        )
+
+    @property
+    def tables(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The group and its complement, as tables of groups by expressions."""
+        return (
+            {"name": shortened(self.text), "when": self.inside},
+            {"name": COMPLEMENT, "when": self.outside},
         )
 
     @property
@@ -171,6 +182,71 @@ def audited_groups(
     return tuple(
         _group(summary, metric, group, place, len(first)) for place, group in enumerate(first, 1)
     )
+
+
+def with_audited_groups(
+    kind: type[D],
+    specification: D | Mapping[str, Any] | str | Path,
+    source: str | Path,
+    *,
+    read_from: tuple[str, ...],
+) -> D:
+    """Return a specification with the groups of an audit in place of its own.
+
+    They are the first distinct group that it found, or the first that was named and has enough
+    rows, and its complement. What is done with people in neither stays as it is specified.
+
+    Parameters
+    ----------
+    kind : type
+        Of the specification.
+    specification : object of this type, mapping, str or path-like
+        The object, its keys, or the TOML file that has them; it need not name groups.
+    source : str or path-like
+        As for :func:`audited_groups`.
+    read_from : tuple of str
+        The path of the key that says where a group is read from; groups by expressions need none.
+
+    Returns
+    -------
+    object of this type
+
+    Raises
+    ------
+    ParameterError, ResultError
+        As for :func:`audited_groups`.
+    SpecificationError
+        If a key is wrong, or about a group of another name.
+    """
+    text, where = "", "specification"
+    if isinstance(specification, ExactDocument):
+        document = specification.model_dump(exclude_unset=True)
+    elif isinstance(specification, Mapping):
+        document = dict(specification)
+    else:
+        where = str(specification)
+        text = read_toml_text(Path(specification), purpose=kind.purpose)
+        document = parse_toml(text, where=where, exact=True)
+    group, *_ = audited_groups(source, groups=1, preferred=tuple(BY_METRIC))
+    former = document.get("groups")
+    kept = {
+        key: former[key] for key in ("unknown",) if isinstance(former, Mapping) and key in former
+    }
+    document["groups"] = {**kept, "by": list(group.tables)}
+    return validated(kind, _without(document, read_from), text=text, where=where)
+
+
+def _without(document: Any, path: tuple[str, ...]) -> Any:
+    """Return a copy of a document without the key of a path."""
+    if not isinstance(document, Mapping):
+        return document
+    first, *rest = path
+    if not rest:
+        return {key: value for key, value in document.items() if key != first}
+    return {
+        key: _without(value, tuple(rest)) if key == first else value
+        for key, value in document.items()
+    }
 
 
 def _check_is_of_rows(summary: Any, where: str) -> None:

@@ -10,7 +10,12 @@ from typing import Any, TypeAlias
 from testsgd.errors import EventError, ResultError, TestSGDError
 from testsgd.io import locked
 from testsgd.monitoring.dead_letter_file import DeadLetterFile
-from testsgd.monitoring.event_sources import EventSource, FieldsOfEvents, event_source
+from testsgd.monitoring.event_sources import (
+    EventSource,
+    FieldsOfEvents,
+    UnnamedDecisions,
+    event_source,
+)
 from testsgd.monitoring.judging import Alert
 from testsgd.monitoring.report.summarise import MOST_ALERTS, summarise_monitoring
 from testsgd.monitoring.result import MonitorResult
@@ -163,6 +168,7 @@ def monitor(
         left_out = 0
         refused = 0
         fields = FieldsOfEvents(watching.specification)
+        unnamed = UnnamedDecisions(watching.specification)
         for number, item in events.items:
             try:
                 event = events.parse(item)
@@ -177,6 +183,7 @@ def monitor(
                 on_error(error, number)
                 refused += 1
                 continue
+            unnamed.note(event)
             kept = raised[: MOST_ALERTS - len(alerts)]
             alerts += kept
             left_out += len(raised) - len(kept)
@@ -199,5 +206,6 @@ def monitor(
             refused=refused,
             dead_letters=status.dead_letters - dead_before,
             resumed=resumed,
+            unnamed_decisions=unnamed.texts,
         )
         return MonitorResult(summary, watching)

@@ -27,6 +27,8 @@ _SIMILAR = 0.75
 # Names of fields that are kept; a stream with more has values as names.
 _MOST_FIELDS = 10_000
 _WORDS = {"true": True, "false": False}
+# A field with more values is no list of outcomes.
+_MOST_VALUES = 1_000
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,50 @@ class FieldsOfEvents:
                     continue
                 if one in self._needed or get_close_matches(name, unused, cutoff=_SIMILAR):
                     raise _missing_field(name, one.text, seen, where)
+
+
+class UnnamedDecisions:
+    """The values of the decision's field that no expression of a specification names.
+
+    Of a decision by an expression that is about one field and does not compare it by size. All
+    these values are decided alike, so one that is misspelt is as well.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification
+    """
+
+    def __init__(self, specification: MonitorSpecification) -> None:
+        named = specification.events
+        condition = condition_of(named.decision)
+        groups = [group.condition for group in specification.groups.by or ()]
+        others = [one for one in (condition, condition_of(named.label), *groups) if one is not None]
+        self._field = ""
+        if condition is not None and len(condition.names) == 1:
+            (self._field,) = condition.names
+        self._expressions = [one for one in others if self._field in one.names]
+        self._empty = frozenset(named.empty or ())
+        self._seen: set[tuple[type, Any]] = set()
+        self._texts: dict[str, None] = {}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of these values, in the order in which they came."""
+        return tuple(self._texts)
+
+    def note(self, event: Any) -> None:
+        """Take up the value of an event that was counted."""
+        if not self._field or not isinstance(event, Mapping):
+            return
+        value = event.get(self._field)
+        if not isinstance(value, str | int | float) or value in self._empty:
+            return
+        if (key := (type(value), value)) in self._seen or len(self._seen) >= _MOST_VALUES:
+            return
+        self._seen.add(key)
+        texts = [one.unnamed_text(self._field, value) for one in self._expressions]
+        if texts[0] is not None and None not in texts:
+            self._texts[texts[0]] = None
 
 
 def _missing_field(field: str, expression: str, seen: list[str], where: str) -> DataError:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from testsgd.fairness.audited_groups import COMPLEMENT, AuditedGroup, audited_groups
+from testsgd.fairness.audited_groups import (
+    AuditedGroup,
+    audited_groups,
+    with_audited_groups,
+)
 from testsgd.fairness.metric_properties import BY_METRIC, MetricProperty, property_of_metric
 from testsgd.fairness.specification_text import quoted_text, shortened
 from testsgd.monitoring.specification import MonitorSpecification
@@ -61,6 +67,47 @@ def monitors_from_audit(source: str | Path, *, groups: int | None = None) -> tup
     """
     chosen = audited_groups(source, groups=groups, preferred=tuple(BY_METRIC))
     return tuple(map(_specification, chosen))
+
+
+def monitor_of_groups(
+    specification: MonitorSpecification | Mapping[str, Any] | str | Path, source: str | Path
+) -> MonitorSpecification:
+    """Return the specification of a monitor with the groups of an audit in place of its own.
+
+    They are the first group that :func:`monitors_from_audit` writes a specification for, and its
+    complement. Everything else stays as it is, but for the field that the group was read from.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification, mapping, str or path-like
+        What to watch: an object, its keys, or the TOML file that has them.
+    source : str or path-like
+        The JSON result of an audit of rows, or the path of the file that holds it.
+
+    Returns
+    -------
+    MonitorSpecification
+
+    Raises
+    ------
+    ParameterError
+        If it is no result of an audit of rows, or there is no group in it.
+    ResultError
+        If it cannot be read.
+    SpecificationError
+        If it specifies no monitor, or says something of a group of another name.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> audit = testsgd.audit(None, None, "demo")
+    >>> watched = {"properties": [{"property": "demographic_parity", "bound": 0.1}]}
+    >>> monitor_of_groups(watched, audit.to_json()).groups.names[-1]
+    'everybody else'
+    """
+    return with_audited_groups(
+        MonitorSpecification, specification, source, read_from=("events", "group")
+    )
 
 
 def _neither_lines(group: AuditedGroup) -> tuple[str, ...]:
@@ -133,6 +180,7 @@ def _specification(group: AuditedGroup) -> str:
         "# the same id.",
         *_values_lines(group, "label", "positive", "negative"),
     )
+    inside, outside = group.tables
     shares = (
         f"# These are {group.total} monitors, and all of them together are to be right with 95% "
         "confidence."
@@ -152,13 +200,11 @@ def _specification(group: AuditedGroup) -> str:
         *(() if compared.label is None else labels),
         "",
         "[[groups]]",
-        f"name = {quoted_text(shortened(group.text))}",
-        f"when = {quoted_text(group.inside)}",
+        *(f"{key} = {quoted_text(value)}" for key, value in inside.items()),
         "",
         *_neither_lines(group),
         "[[groups]]",
-        f"name = {quoted_text(COMPLEMENT)}",
-        f"when = {quoted_text(group.outside)}",
+        *(f"{key} = {quoted_text(value)}" for key, value in outside.items()),
         "",
         "[evidence]",
         shares,

@@ -3,6 +3,7 @@ from .call import load_shield as load_shield
 from .call import simulate_shield as simulate_shield
 from .call import synthesis_result as synthesis_result
 from .call import synthesize_shield as synthesize_shield
+from .from_audit import shield_of_groups as shield_of_groups
 from .from_audit import shields_from_audit as shields_from_audit
 from .inputs import InputDistribution as InputDistribution
 from .parameters import SimulationParameters as SimulationParameters

@@ -29,7 +29,8 @@ _ROUNDING = 1e-12
 class PeriodAdvice:
     """How likely the assumption of a static periodic shield is, by the length of a period."""
 
-    least: int  # People of each group that a period of the specification needs.
+    # People of each group that a period of the specification needs; None: of all equally many.
+    least: int | None
     # Lengths, with the probability in one period: 1 only where the assumption cannot fail.
     rows: tuple[tuple[int, float], ...]
     # The probabilities that it fails, in the order of the rows; 0 only where it cannot.
@@ -125,6 +126,42 @@ def _probabilities(shares: Sequence[float], length: int, least: int) -> tuple[fl
     return _between(enough), _between(failed)
 
 
+def equal_probability(shares: Sequence[float], length: int) -> tuple[float, float]:
+    """Compute the probabilities that all groups come equally often, and that they do not.
+
+    Both are added up, so that the smaller one is as precise. One of them is 0 only if it cannot be.
+
+    Parameters
+    ----------
+    shares, length
+        As for :func:`enough_probability`.
+
+    Returns
+    -------
+    equal, unequal : float
+
+    Examples
+    --------
+    >>> [round(one, 9) for one in equal_probability([0.25, 0.25], length=2)]
+    [0.375, 0.625]
+    """
+    from scipy.special import gammaln, xlogy
+    from scipy.stats import binom
+
+    groups, together = len(shares), math.fsum(shares)
+    counted = np.arange(length + 1)
+    coming = binom.pmf(counted, length, 1.0 if together > 1.0 - _ROUNDING else together)
+    each = counted // groups
+    # Of those that are counted the shares of the groups add up to 1.
+    log = sum(xlogy(each, share / together) for share in shares)
+    log = log + gammaln(counted + 1) - groups * gammaln(each + 1)
+    equal = np.where(counted % groups == 0, np.exp(log), 0.0)
+    found = math.fsum(coming * equal), math.fsum(coming * (1 - np.minimum(equal, 1)))
+    if not min(found):
+        return found
+    return _between(found[0]), _between(found[1])
+
+
 def _between(probability: float) -> float:
     """Return a probability that is neither 0 nor 1, which rounding may have made of it."""
     return min(max(probability, math.ulp(0.0)), math.nextafter(1.0, 0.0))
@@ -188,13 +225,13 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     length = horizon.length
     lengths = sorted({max(1, length // 2), length, 2 * length, 4 * length})
     if horizon.welfare is None:
-        # An equal share of each period: longer periods make it less likely.
+        # Groups come equally often: longer periods make it less likely. In a period with fewer
+        # events than groups some group never comes.
         groups = len(shares)
-        rows = [_probabilities(shares, one, math.ceil(one / groups)) for one in lengths]
-        # Each group must come exactly as often as the others: once in as many events is likeliest.
-        likeliest = (groups, enough_probability(shares, groups, 1))
+        rows = [equal_probability(shares, one) for one in lengths]
+        likeliest = (groups, equal_probability(shares, groups)[0])
         return PeriodAdvice(
-            least=math.ceil(length / groups),
+            least=None,
             rows=tuple((one, enough) for one, (enough, _) in zip(lengths, rows, strict=True)),
             failing=tuple(failed for _, failed in rows),
             target=target,

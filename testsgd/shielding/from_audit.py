@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
-from testsgd.fairness.audited_groups import COMPLEMENT, AuditedGroup, audited_groups
+from testsgd.fairness.audited_groups import (
+    AuditedGroup,
+    audited_groups,
+    with_audited_groups,
+)
 from testsgd.fairness.metric_properties import BY_METRIC, MetricProperty, property_of_metric
 from testsgd.fairness.specification_text import commented, quoted_text, shortened
 from testsgd.shielding.specification import ShieldSpecification
@@ -78,6 +84,51 @@ def shields_from_audit(
     return tuple(_specification(group, horizon, _bound_text(bound)) for group in chosen)
 
 
+def shield_of_groups(
+    specification: ShieldSpecification | Mapping[str, Any] | str | Path, source: str | Path
+) -> ShieldSpecification:
+    """Return the specification of a shield with the groups of an audit in place of its own.
+
+    They are the first group that :func:`shields_from_audit` writes a specification for, and its
+    complement. Everything else stays as it is, but for the column of a log that the group was read
+    from.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification, mapping, str or path-like
+        What is to be kept: an object, its keys, or the TOML file that has them.
+    source : str or path-like
+        The JSON result of an audit of rows, or the path of the file that holds it.
+
+    Returns
+    -------
+    ShieldSpecification
+
+    Raises
+    ------
+    ParameterError
+        If it is no result of an audit of rows, or there is no group in it.
+    ResultError
+        If it cannot be read.
+    SpecificationError
+        If it specifies no shield, says something of a group of another name, or a field of a person
+        is called as what an event says of a decision.
+
+    Examples
+    --------
+    >>> import testsgd
+    >>> audit = testsgd.audit(None, None, "demo")
+    >>> kept = {"fairness": {"property": "demographic_parity", "bound": "1/5"},
+    ...         "horizon": {"length": 20}}
+    >>> shield_of_groups(kept, audit.to_json()).groups.names[-1]
+    'everybody else'
+    """
+    changed = with_audited_groups(
+        ShieldSpecification, specification, source, read_from=("inputs", "columns", "group")
+    )
+    return changed.in_folder_of(specification)
+
+
 def _bound_text(bound: str | float | Fraction) -> str:
     """Return a bound as TOML; whether it is one the specification says."""
     text = str(bound)
@@ -87,6 +138,7 @@ def _bound_text(bound: str | float | Fraction) -> str:
 def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
     """Return the specification of a shield for a group."""
     guaranteed = property_of_metric(group.metric, what_lacks_it="which no shield guarantees")
+    inside, outside = group.tables
     several = (
         "#",
         f"# These are {group.total} shields. A decision passes through one of them: a second one "
@@ -117,13 +169,11 @@ def _specification(group: AuditedGroup, horizon: int, bound: str) -> str:
         "",
         "# The group that the audit found.",
         "[[groups.by]]",
-        f"name = {quoted_text(shortened(group.text))}",
-        f"when = {quoted_text(group.inside)}",
+        *(f"{key} = {quoted_text(value)}" for key, value in inside.items()),
         "",
         "# Its complement among the people of the audit.",
         "[[groups.by]]",
-        f"name = {quoted_text(COMPLEMENT)}",
-        f"when = {quoted_text(group.outside)}",
+        *(f"{key} = {quoted_text(value)}" for key, value in outside.items()),
         "",
         "[horizon]",
         "# Fill in: decisions after which the bound must hold.",
@@ -162,9 +212,10 @@ def _expected_lines(group: AuditedGroup, guaranteed: MetricProperty) -> tuple[st
         "# Fill in: what it costs to change such a recommendation. All alike: as few changes as can"
         " be.",
     ]
+    inside, outside = group.tables
     sides = (
-        (shortened(group.text), share_in, group.rate_in),
-        (COMPLEMENT, _MILLION - share_in, group.rate_out),
+        (inside["name"], share_in, group.rate_in),
+        (outside["name"], _MILLION - share_in, group.rate_out),
     )
     for name, share, rate in sides:
         accepted = round(share * rate)

@@ -162,6 +162,21 @@ class Balanced:
 
 
 @dataclass(frozen=True)
+class EqualDenominators:
+    """The assumption that all groups have the same denominator.
+
+    Then the rates of several periods add up with the same weights in every group, so that no
+    difference or ratio of them is farther from equal than in the worst period. Theorem 2 of the
+    paper on fairness shields is about the largest such denominator, half of a period each. Where
+    labels decide who counts, fewer may count, and periods of any length can meet it.
+    """
+
+    def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
+        """Return a mask of the states with equal denominators, shape (n,)."""
+        return np.asarray((denominators == denominators[:, :1]).all(axis=1))
+
+
+@dataclass(frozen=True)
 class SmallSteps:
     """The assumption that every group is so large that one decision moves its rate little enough.
 

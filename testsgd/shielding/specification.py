@@ -269,7 +269,8 @@ class ShieldSpecification(ExactDocument):
     def _parts_agree(self) -> ShieldSpecification:
         self._check_shares()
         columns = self.inputs.columns
-        if self.groups.by is not None and columns and "group" in columns.model_fields_set:
+        # A saved shield has all keys, also those that nobody set.
+        if self.groups.by is not None and columns and columns.group != LogColumns().group:
             what = "groups by expressions are read from the fields of the expressions"
             raise mistake(("inputs", "columns", "group"), what, "remove it")
         welfare = self.horizon.welfare
@@ -287,8 +288,8 @@ class ShieldSpecification(ExactDocument):
         """Raise the mistake of a period that no equal shares of its decisions add up to."""
         length, groups = self.horizon.length, len(self.groups.names)
         fairness = self.fairness_property
-        # A decision that counts several times may fill a share by itself. Where labels say who is
-        # counted, the paper's own experiments have such a length (75 of equal opportunity).
+        # Where a decision may count several times, or labels say who is counted, denominators can
+        # be equal at any length.
         once = all(whole == 1 for row in fairness.denominator for whole in row)
         if self.horizon.shield == "static-fair" and once and length % groups:
             what = (
@@ -384,9 +385,25 @@ class ShieldSpecification(ExactDocument):
         SpecificationError
             If the file cannot be read, or a key or value is wrong; names the key and the line.
         """
-        specification = super().read(path)
-        specification._folder = Path(path).parent
-        return specification
+        return super().read(path).in_folder_of(path)
+
+    def in_folder_of(self, other: ShieldSpecification | Mapping[str, Any] | Path | str) -> Self:
+        """Return itself, with the path of a log relative to the folder of another one or of a file.
+
+        Parameters
+        ----------
+        other : ShieldSpecification, mapping, str or path-like
+            The other specification, or the path of the file; a mapping has no folder.
+
+        Returns
+        -------
+        ShieldSpecification
+        """
+        if isinstance(other, ShieldSpecification):
+            self._folder = other._folder
+        elif not isinstance(other, Mapping):
+            self._folder = Path(other).parent
+        return self
 
     def input_distribution(self, folder: Path | None = None) -> InputDistribution:
         """Return the probabilities: of the table, of the log, or everything equally often.
@@ -538,9 +555,7 @@ class ShieldSpecification(ExactDocument):
         Fraction(1, 3)
         """
         document = self.model_dump(exclude_unset=True)
-        specification = type(self).from_dict(changed(document, changes), where="changes")
-        specification._folder = self._folder
-        return specification
+        return type(self).from_dict(changed(document, changes), where="changes").in_folder_of(self)
 
     def digest(self, inputs: InputDistribution) -> str:
         """Return a sha256 of the specification together with the probabilities of its inputs.

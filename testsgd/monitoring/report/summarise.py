@@ -10,6 +10,7 @@ from testsgd.monitoring.report import summary as documents
 from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSummary
 from testsgd.monitoring.report.verdict import monitoring_verdict
 from testsgd.monitoring.specification import condition_of, resolved_beliefs
+from testsgd.monitoring.trials.event import shown
 from testsgd.report.summaries import package_versions, present_moment
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # So many alerts are in the document.
 MOST_ALERTS = 1000
+# So many values that are not named.
+_MOST_VALUES = 20
 _ORDER = {"beyond": 0, "undecided": 1, "within": 2}
 
 
@@ -35,6 +38,7 @@ def summarise_monitoring(
     refused: int = 0,
     dead_letters: int = 0,
     resumed: bool = False,
+    unnamed_decisions: Sequence[str] = (),
 ) -> MonitoringSummary:
     """Return the document that every view of a monitor's result is rendered from.
 
@@ -55,6 +59,8 @@ def summarise_monitoring(
         Events of this run that were wrong, and that were not counted because of their time.
     resumed : bool, optional
         Whether the monitor went on from a saved state.
+    unnamed_decisions : sequence of str, optional
+        Values of the decision's field in this run that no expression names; twenty are listed.
 
     Returns
     -------
@@ -85,7 +91,12 @@ def summarise_monitoring(
             _property(watched, specification.estimate) for watched in specification.monitored
         ],
         "stream": documents.StreamSummary.of(
-            status, refused=refused, dead_letters_this_run=dead_letters, resumed=resumed
+            status,
+            refused=refused,
+            dead_letters_this_run=dead_letters,
+            resumed=resumed,
+            unnamed_decisions=[shown(text) for text in unnamed_decisions[:_MOST_VALUES]],
+            unnamed_decisions_left_out=len(unnamed_decisions[_MOST_VALUES:]),
         ),
         "comparisons": [_comparison(comparison) for comparison in ordered],
         "alerts_raised": status.alerts,

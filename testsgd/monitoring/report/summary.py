@@ -94,6 +94,12 @@ class StreamSummary(Part):
     favourable: Count = Field(0, description="decided trials with a favourable decision")
     labelled: Count = Field(0, description="trials that ended with a label")
     positive: Count = Field(0, description="trials that ended with a positive label")
+    unnamed_decisions: list[str] = Field(
+        default_factory=list,
+        description="values of the decision's field in this run that no expression names, the "
+        "first 20; all are decided alike",
+    )
+    unnamed_decisions_left_out: Count = Field(0, description="further ones that are not listed")
     dead_letters_unit: Count = Field(0, description="dead letters: in another unit of time")
     dead_letters_ahead: Count = Field(0, description="dead letters: events too far ahead in time")
     dead_letters_late: Count = Field(0, description="dead letters: events that came too late")

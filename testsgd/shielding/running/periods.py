@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -14,7 +13,7 @@ import numpy as np
 from testsgd.errors import InfeasibleShieldError
 from testsgd.shielding import synthesis
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.requirement import Balanced, Provided, Requirement
+from testsgd.shielding.requirement import EqualDenominators, Provided, Requirement
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally, added
 from testsgd.shielding.specification import ShieldSpecification
 
@@ -220,10 +219,10 @@ def assumption_of(kind: str, problem: synthesis.ShieldProblem) -> Requirement | 
     Notes
     -----
     Theorem 2 and Assumptions 1 and 2 of Cano and others, Fairness Shields. Theorem 2 is about two
-    groups, each with half of the events; for more groups it is an equal share each.
+    groups, each with half of the events; equal denominators, of any number of groups, are enough.
     """
     if kind == "static-fair":
-        return Balanced(math.ceil(problem.horizon / problem.groups))
+        return EqualDenominators()
     if kind != "finite" and isinstance(problem.requirement, Provided):
         return problem.requirement.assumption
     return None
