@@ -11,6 +11,7 @@ import pytest
 
 import testsgd
 from testsgd.errors import DataError, EventError, SpecificationError
+from testsgd.monitoring import MonitorResult
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.shielding import ShieldSpecification
 
@@ -228,7 +229,7 @@ def test_that_a_decision_held_is_known_to_a_run_that_goes_on(tmp_path: Path) -> 
         "events": {"decision": "decision = yes"},
         "properties": [PARITY | {"bound": 1, "rule": "estimate"}],
     }
-    first = [{"group": "ab"[n % 2], "decision": ["yes", "no"][n // 2]} for n in range(4)]
+    first = [{"group": "ab"[n % 2], "decision": "yes"} for n in range(4)]
     second = [{"group": "ab"[n % 2], "decision": "no"} for n in range(400)]
     state = tmp_path / "state.json"
     assert testsgd.monitor(document, first, state=state).exit_code == 0
@@ -342,21 +343,25 @@ def test_the_fields_of_a_resumed_stream_may_have_come_before(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("rule", [{"bound": "1/10"}, {"bound": 1, "rule": "estimate"}])
-def test_a_decision_that_always_holds_is_no_evidence_of_equal_treatment(
+def test_that_a_decision_always_held_is_said(
     rule: dict[str, Any],
 ) -> None:
     document = {"events": {"decision": "score > 0"}, "properties": [PARITY | rule]}
     people = [{"group": "ab"[n % 2], "score": 1 + n % 7, "id": n} for n in range(4000)]
     result = testsgd.monitor(document, people)
-    assert result.exit_code == 3
-    assert any("score > 0" in sentence for sentence in result.verdict.sentences)
+    assert result.exit_code == 0
+    assert _says_always(result)
     some = [person | {"score": n % 4 // 2} for n, person in enumerate(people)]
-    assert testsgd.monitor(document, some).exit_code == 0
+    assert not _says_always(testsgd.monitor(document, some))
     # A refusal that is never sent is no trial for which it held.
     refused = [{"group": "ab"[n % 2], "id": f"r{n}", "time": float(n)} for n in range(4000)]
     taken = [person | {"time": 4000.0 + n} for n, person in enumerate(people)]
     document["trials"] = {"decision_deadline": 10, "without_decision": "refused"}
-    assert testsgd.monitor(document, refused + taken).exit_code == 0
+    assert not _says_always(testsgd.monitor(document, refused + taken))
+
+
+def _says_always(result: MonitorResult) -> bool:
+    return any("“score > 0”" in sentence for sentence in result.verdict.sentences)
 
 
 def test_an_alert_matters_more_than_a_decision_that_always_holds() -> None:

@@ -14,8 +14,8 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     """Return the verdict on a monitored stream: its status, its exit code and its sentences.
 
     The exit code is 1 if an alert was ever raised; else 2 if events of this run were wrong or dead
-    letters; else 3 if a comparison is undecided, no trial was counted, the expression of a decision
-    or label never held, or that of a decision always did; else 0.
+    letters; else 3 if a comparison is undecided, no trial was counted, or the expression of a
+    decision or label never held; else 0.
 
     Parameters
     ----------
@@ -47,6 +47,7 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
         _first_alert(summary),
         *_present_state(summary, undecided),
         *unread,
+        _always_held(summary),
         _unnamed(summary),
         f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}.",
         *(f"{name}: {count(n)}; {what}." for name, n, what in wording.what_happened(stream)),
@@ -62,7 +63,7 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
 
 
 def _unread(summary: MonitoringSummary) -> list[str]:
-    """Return which expressions miss values: of a decision or label never held, or always did."""
+    """Return which expressions of a decision or label never held: they may miss its values."""
     stream, settings = summary.stream, summary.settings
     # A state of a former version has rates of decisions that it did not count.
     accepted = any(group.numerator for known in summary.comparisons for group in known.groups)
@@ -70,19 +71,27 @@ def _unread(summary: MonitoringSummary) -> list[str]:
         (settings.decision_when, stream.decided, stream.favourable or accepted, "decision"),
         (settings.label_when, stream.labelled, stream.positive, "label"),
     )
-    sentences = [
+    return [
         f"The {what} “{when}” held in none of {plural(number, 'trial')}: if events have other "
         "values, write these in the specification."
         for when, number, found, what in never
         if when is not None and number and not found
     ]
-    # A label may come of one kind of trials only; a decision comes of all that are decided.
-    if settings.decision_when is not None and 0 < stream.decided <= stream.favourable:
-        sentences.append(
-            f"The decision “{settings.decision_when}” held in every one of "
-            f"{plural(stream.decided, 'trial')}: if events have unfavourable ones, too, correct it."
-        )
-    return sentences
+
+
+def _always_held(summary: MonitoringSummary) -> str:
+    """Return that the expression of a decision always held, if so.
+
+    It may be too wide; or all were accepted, which is no difference. A label may come of one kind
+    of trials only, so it is not asked about.
+    """
+    stream, when = summary.stream, summary.settings.decision_when
+    if when is None or not 0 < stream.decided <= stream.favourable:
+        return ""
+    return (
+        f"The decision “{when}” held in every one of {plural(stream.decided, 'trial')}: if events "
+        "have unfavourable ones, too, correct it."
+    )
 
 
 def _unnamed(summary: MonitoringSummary) -> str:
