@@ -9,10 +9,9 @@ import pytest
 
 from testsgd.metrics.definitions import Floats
 from testsgd.metrics.sides import LogarithmicInterval, NumberInterval
-from testsgd.scoring.exact_differences import ALL_ANGLES, exact_difference
+from testsgd.scoring.exact_intervals import ALL_ANGLES, ShareInterval, exact_difference, lower_end
 from testsgd.scoring.largest_sum import Differences, WideningInterval, least_of_positive
 from testsgd.scoring.ratios import most_below
-from testsgd.scoring.share_intervals import ShareInterval, lower_end
 
 GROUPS = 3_000
 ERRORS = [0.4, 0.05, 1e-4, 1e-9]
@@ -134,7 +133,7 @@ def test_few_ends_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = _from_all_angles(differences, 0.001)
     # Of the significant ones alone, so that the search for these is what is counted.
     differences = differences.take(np.flatnonzero(expected > 0))
-    monkeypatch.setattr("testsgd.scoring.share_intervals.lower_end", counted)
+    monkeypatch.setattr("testsgd.scoring.exact_intervals.lower_end", counted)
     least_of_positive(differences, 0.001)
     assert sum(computed) < 0.6 * 14 * len(differences.first)
 

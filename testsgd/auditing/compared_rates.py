@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.scoring import Side, error_quantile, population_interval
-from testsgd.scoring.exact_differences import BETWEEN, errors_at
-from testsgd.scoring.share_intervals import lower_end
+from testsgd.scoring.exact_intervals import BETWEEN, errors_at, lower_end
 
 
 @dataclass(frozen=True, kw_only=True)

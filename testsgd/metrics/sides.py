@@ -18,9 +18,9 @@ from testsgd.metrics.cells import (
 )
 from testsgd.metrics.definitions import Floats, Scale
 from testsgd.scoring import ratios
+from testsgd.scoring.exact_intervals import ShareInterval
 from testsgd.scoring.largest_sum import WideningInterval
 from testsgd.scoring.margins import error_quantiles
-from testsgd.scoring.share_intervals import ShareInterval
 
 
 @dataclass(frozen=True)

@@ -16,25 +16,12 @@ from numpy.typing import NDArray
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
 from testsgd.io import loads_json
-from testsgd.models.external import ExternalModel, as_rows, check_above_zero
+from testsgd.models.external import SCHEMES, ExternalModel, as_rows, check_above_zero
 from testsgd.models.json_rows import canonical_json, json_rows
 from testsgd.models.kept_answers import KeptAnswers
 from testsgd.models.posting import Poster
 
-_SCHEMES = ("http", "https")
-
 _ANSWERS = "predictions"
-
-
-def is_url(text: str) -> bool:
-    """Return whether a text is the address of an endpoint.
-
-    Examples
-    --------
-    >>> is_url("https://models.example/score"), is_url("package.module:function")
-    (True, False)
-    """
-    return text.lower().startswith(tuple(f"{scheme}://" for scheme in _SCHEMES))
 
 
 class EndpointModel(ExternalModel):
@@ -187,7 +174,7 @@ def _name_of(url: str) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise _no_address(f"the address cannot be read ({error})", remedy) from error
-    if parts.scheme not in _SCHEMES or not host:
+    if parts.scheme not in SCHEMES or not host:
         raise _no_address(f"{url!r} is no address of an HTTP endpoint", remedy)
     if any(letter.isspace() or not letter.isprintable() for letter in url) or not url.isascii():
         raise _no_address(f"{url!r} has letters that an address cannot have", remedy)

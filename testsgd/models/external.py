@@ -14,6 +14,20 @@ from testsgd.errors import ModelError, ParameterError
 # The column in which a text is handed over, to what takes rows only.
 TEXT_COLUMN = "text"
 
+# How the addresses of endpoints begin.
+SCHEMES = ("http", "https")
+
+
+def is_url(text: str) -> bool:
+    """Return whether a text is the address of an endpoint.
+
+    Examples
+    --------
+    >>> is_url("https://models.example/score"), is_url("package.module:function")
+    (True, False)
+    """
+    return text.lower().startswith(tuple(f"{scheme}://" for scheme in SCHEMES))
+
 
 class ExternalModel(ABC):
     """A model that testsgd hands rows to, and whose answers it takes as they are.

@@ -24,8 +24,7 @@ from testsgd.models.booster_files import (
     xgboost_model,
 )
 from testsgd.models.command import COMMAND_PREFIX, command_of
-from testsgd.models.endpoint import EndpointModel, is_url
-from testsgd.models.external import ExternalModel
+from testsgd.models.external import ExternalModel, is_url
 from testsgd.models.files import is_own_network, read_keras_model
 from testsgd.models.mlflow_models import (
     MLflowModel,
@@ -93,6 +92,9 @@ def open_model(source: str | Path, *, trust_pickle: bool) -> OpenedModel | None:
     text = str(source)
     path = Path(source)
     if is_url(text):
+        # Imported here: most models need no network, nor a database of kept answers.
+        from testsgd.models.endpoint import EndpointModel
+
         return _external(EndpointModel(text))
     if text.startswith(COMMAND_PREFIX):
         return _external(command_of(text))

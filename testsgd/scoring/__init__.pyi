@@ -1,7 +1,8 @@
 from .effective_sizes import Clusters as Clusters
 from .effective_sizes import effective_sample_size as effective_sample_size
 from .effective_sizes import independent_rows as independent_rows
-from .exact_differences import exact_difference as exact_difference
+from .exact_intervals import clopper_pearson as clopper_pearson
+from .exact_intervals import exact_difference as exact_difference
 from .margins import WILSON_BELOW as WILSON_BELOW
 from .margins import Margins as Margins
 from .margins import enough as enough
@@ -34,4 +35,3 @@ from .ranking import rank_groups as rank_groups
 from .ratios import population_ratio as population_ratio
 from .sequences import confidence_sequence as confidence_sequence
 from .sequences import sequence_margin as sequence_margin
-from .share_intervals import clopper_pearson as clopper_pearson

@@ -17,8 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.exact_differences import ALL_ANGLES, ANGLES, BETWEEN, errors_at
-from testsgd.scoring.share_intervals import Interval
+from testsgd.scoring.exact_intervals import ALL_ANGLES, ANGLES, BETWEEN, Interval, errors_at
 
 Floats = NDArray[np.float64]
 

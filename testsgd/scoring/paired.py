@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.exact_differences import ANGLES, largest_sums
+from testsgd.scoring.exact_intervals import ANGLES, clopper_pearson, largest_sums
 from testsgd.scoring.margins import normal_quantile
-from testsgd.scoring.share_intervals import clopper_pearson
 
 Floats = NDArray[np.float64]
 

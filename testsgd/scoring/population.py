@@ -13,10 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.exact_differences import exact_difference
+from testsgd.scoring.exact_intervals import ShareInterval, clopper_pearson, exact_difference
 from testsgd.scoring.largest_sum import Differences
 from testsgd.scoring.sequences import confidence_sequence
-from testsgd.scoring.share_intervals import ShareInterval, clopper_pearson
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.exact_differences import ALL_ANGLES, BETWEEN, Ends, errors_at
+from testsgd.scoring.exact_intervals import ALL_ANGLES, BETWEEN, Ends, Interval, errors_at
 from testsgd.scoring.population import TOGETHER, Side, rate_interval
-from testsgd.scoring.share_intervals import Interval
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +108,7 @@ def ratio_interval(
 
     Examples
     --------
-    >>> from testsgd.scoring.share_intervals import ShareInterval
+    >>> from testsgd.scoring.exact_intervals import ShareInterval
     >>> few = ShareInterval(np.array([20.0]), np.array([80.0]))
     >>> many = ShareInterval(np.array([50.0]), np.array([50.0]))
     >>> ratio, low, high = ratio_interval(np.array([0.2]), few, np.array([0.5]), many, 0.05)
