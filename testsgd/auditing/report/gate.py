@@ -34,6 +34,19 @@ class GateMeasure:
     # Half the width of the widest interval of a judged group, if no gate may pass by an interval
     # wider than its limit; None if it passes by the differences alone, as that of tables does
     widest: float | None = None
+    # Whether `largest` is a lower confidence bound: of very many small groups some differ much by
+    # chance, so only what is certain of them counts
+    is_bound: bool = False
+
+    @classmethod
+    def of_look(cls, name: str, bound: float) -> GateMeasure:
+        """Return that of a look beyond the search, which the gate goes by its bound alone."""
+        return cls(name, bound, bound, is_bound=True)
+
+    @property
+    def largest_name(self) -> str:
+        """What `largest` is."""
+        return f"lower confidence bound of the {self.name}" if self.is_bound else self.name
 
     @property
     def decisive(self) -> float:
@@ -80,7 +93,7 @@ def gate_sentence(
     """Return how the gate came out, and by which numbers; `judged` names the judged groups."""
     kind = summary.guarantee.kind
     if outcome == "gate_passed":
-        largest = series([f"{item.largest:.3f} ({item.name})" for item in measures])
+        largest = series([f"{item.largest:.3f} ({item.largest_name})" for item in measures])
         passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
         return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
     of_kind = {

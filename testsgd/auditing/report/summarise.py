@@ -195,9 +195,8 @@ def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
     looks = {"by more features": parts["deeper"], "by finer cuts": finer}
     for name, look in looks.items():
         if look is not None and look.lower_confidence_bound > 0:
-            # Of very many small groups some differ much by chance; only what is certain counts.
             bound = look.lower_confidence_bound
-            measures.append(GateMeasure(f"observed difference {name}", bound, bound))
+            measures.append(GateMeasure.of_look(f"observed difference {name}", bound))
     if within is not None:
         measures.append(
             GateMeasure(

@@ -48,6 +48,7 @@ from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
     DISAGREEMENT,
     TEXT_LIMIT,
+    binned_features,
     by_terms,
     described_by,
     disagree,
@@ -471,7 +472,12 @@ def _sentence(clause: str) -> str:
 def _judged_size(summary: AuditSummary) -> str:
     """Write how large judged groups are, and by how many features they are described."""
     words = vocabulary(summary)
-    depth = described_by(summary.parameters.depth, _possible_features(summary), words.features)
+    depth = described_by(
+        summary.parameters.depth,
+        _possible_features(summary),
+        words.features,
+        binned=binned_features(summary.data),
+    )
     return f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}{depth}"
 
 

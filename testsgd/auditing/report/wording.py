@@ -205,18 +205,32 @@ def few_outside_sentences(group: GroupSummary, summary: AuditSummary) -> list[st
     ]
 
 
-def described_by(depth: int, possible: int, features: str) -> str:
-    """Write by how many of the features groups are described, with a comma before and after.
+def described_by(depth: int, possible: int, features: str, *, binned: Sequence[str] = ()) -> str:
+    """Write how groups are described, with a comma before and after: by how many of the features.
+
+    Of numbers, the features in `binned`, only whole bins describe a group.
 
     Examples
     --------
     >>> described_by(3, 5, "features"), described_by(4, 4, "features")
     (', described by up to 3 of 5 features,', ', described by up to 4 features,')
+    >>> described_by(3, 3, "features", binned=["age"])
+    ', described by up to 3 features, with age in bins,'
     """
     if possible < 2:
-        return ""
+        return f", described by bins of {series(binned)}," if binned else ""
     of_all = f"{depth} of {possible}" if depth < possible else f"{possible}"
-    return f", described by up to {of_all} {features},"
+    bins = f", with {series(binned)} in bins" if binned else ""
+    return f", described by up to {of_all} {features}{bins},"
+
+
+def binned_features(data: DataSummary) -> list[str]:
+    """Return the names of the sensitive numbers, of which groups have whole bins."""
+    return [
+        feature.name
+        for feature in data.features
+        if feature.sensitive and feature.type in ("integer", "decimal")
+    ]
 
 
 def within_others(data: DataSummary) -> list[str]:

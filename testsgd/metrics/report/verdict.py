@@ -15,6 +15,7 @@ from testsgd.auditing.report.gate import (
 )
 from testsgd.auditing.report.vocabulary import PredictionWords
 from testsgd.auditing.report.wording import (
+    binned_features,
     described_by,
     not_searched_sentences,
     unjudged_sentences,
@@ -123,7 +124,12 @@ def _sensitive_features(summary: MetricsSummary) -> int:
 def _judged_size(summary: MetricsSummary) -> str:
     """Write how large judged groups are, and by how many features they are described."""
     fewest = plural(summary.parameters.min_rows, "row")
-    depth = described_by(summary.parameters.depth, _sensitive_features(summary), "features")
+    depth = described_by(
+        summary.parameters.depth,
+        _sensitive_features(summary),
+        "features",
+        binned=binned_features(summary.data),
+    )
     return f"of at least {fewest}{depth}"
 
 
@@ -278,12 +284,9 @@ def _gate_measures(summary: MetricsSummary) -> list[_OfMetric]:
         )
         for metric in summary.metrics
     ] + [
-        # Of very many small groups some differ much by chance; only what is certain counts.
         _OfMetric(
-            GateMeasure(
-                f"{metric.title.lower()} by finer cuts",
-                metric.finer.lower_confidence_bound,
-                metric.finer.lower_confidence_bound,
+            GateMeasure.of_look(
+                f"{metric.title.lower()} by finer cuts", metric.finer.lower_confidence_bound
             ),
             metric,
         )
@@ -333,7 +336,11 @@ def _gate_sentence(
             what = f"{extreme} {'upper' if ratio else 'lower'} confidence bound"
         return f"The gate failed: the {what} is {series(failed)}, {sides[0]} {gate}."
     if outcome == "gate_passed":
-        sizes = [_written(item, item.measure.largest, measure) for item in measures]
+        sizes = [
+            f"{wording.size_text(item.measure.largest, item.metric, measure)} "
+            f"({item.measure.largest_name})"
+            for item in measures
+        ]
         judged = _judged_size(summary).rstrip(",")
         return (
             f"The gate passed for every group {judged}, as far as a metric counts its rows: the "
