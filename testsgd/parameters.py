@@ -8,6 +8,7 @@ its fields are checks their values, documents them, and gives the command line i
 from __future__ import annotations
 
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
@@ -36,6 +37,9 @@ _KINDS: dict[Any, tuple[type, str]] = {
     bool: (bool, "True or False"),
     str: (str, "a text"),
 }
+
+# Larger whole numbers do not fit into what counts, draws and measures.
+LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +146,7 @@ class Declared:
                     f"{value!r} is not known", f"choose one of {', '.join(self.choices)}"
                 )
         elif self.kind in _KINDS:
+            check_size(value, where=self.name)
             kind, words = _KINDS[self.kind]
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise self._error(f"{value!r} is not {words}", f"give {words}")
@@ -151,6 +156,34 @@ class Declared:
 
     def _error(self, what: str, remedy: str) -> ParameterError:
         return ParameterError(what, where=self.name, remedy=remedy, name=self.name)
+
+
+def check_size(value: Any, *, where: str) -> None:
+    """Raise a :class:`ParameterError` if a number is too large to count with, or has no end.
+
+    Parameters
+    ----------
+    value : object
+        What is no number passes.
+    where : str
+        The parameter, or the option.
+
+    Examples
+    --------
+    >>> check_size(10, where="runs")
+    >>> check_size(10**400, where="runs")
+    Traceback (most recent call last):
+    testsgd.errors.ParameterError: runs: ...
+    """
+    if isinstance(value, Integral):
+        # It may have more digits than Python writes.
+        if abs(value) > LARGEST:
+            what = "the number is too large"
+            remedy = f"give a whole number between {-LARGEST} and {LARGEST}"
+            raise ParameterError(what, where=where, remedy=remedy, name=where)
+    elif isinstance(value, Real) and not math.isfinite(value):
+        remedy = "give a finite number"
+        raise ParameterError(f"{value} is no finite number", where=where, remedy=remedy, name=where)
 
 
 class Parameters:

@@ -71,7 +71,9 @@ def load_command(name: str) -> Any:
 
 
 def _add_file_options(command: Any) -> None:
-    """Give a command, or those of a group, the options that are about any file."""
+    """Give a command, or those of a group, the options that are about any file, and checks."""
+    from testsgd.cli.options import check_numbers
+
     for inner in getattr(command, "commands", {}).values():
         _add_file_options(inner)
     if not hasattr(command, "commands"):
@@ -80,6 +82,7 @@ def _add_file_options(command: Any) -> None:
         named = typer.main.get_command(holder).params
         command.params += [option for option in named if not option.expose_value]
         keep_inputs(command)
+        check_numbers(command)
 
 
 def _replace_any_file(wanted: bool) -> None:
