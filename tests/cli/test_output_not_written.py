@@ -118,6 +118,21 @@ def test_a_report_that_does_not_fit_leaves_none_of_its_files(tmp_path: Path) -> 
     assert list(folder.iterdir()) == []
 
 
+def test_a_full_disk_is_one_line_without_warnings(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("sex,granted\n" + "f,0\nm,1\n" * 200)
+    words = ["audit", "people.csv", "--predictions", "granted", "--sensitive", "sex"]
+    finished = subprocess.run(
+        [*WORDS, *words, "--favorable", "1", "--out", "mine"],
+        capture_output=True,
+        cwd=tmp_path,
+        env={key: value for key, value in os.environ.items() if "COV_CORE" not in key},
+        preexec_fn=limited_to(0),
+        check=False,
+    )
+    assert finished.returncode == 2
+    assert len(finished.stderr.splitlines()) == 1
+
+
 def full(result: Any, target: Path) -> None:
     target.write_text("a part")
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))

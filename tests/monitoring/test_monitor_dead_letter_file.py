@@ -108,4 +108,6 @@ def test_dead_letters_are_added_behind_those_of_before(tmp_path: Path) -> None:
     path = tmp_path / "letters.json"
     for number in (1, 2, 3):
         run(path, LATE)
-        assert [json.loads(line)["dead_letter"] for line in path.read_text().splitlines()] == ["late"] * number
+        assert [json.loads(line)["dead_letter"] for line in path.read_text().splitlines()] == [
+            "late"
+        ] * number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -209,6 +210,8 @@ def main(
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line, by default on the process's arguments, and leave with its exit code."""
     open_streams()
+    # On a full disk the error is said, and not beside it that joblib could not begin.
+    warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a quotation mark is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):
