@@ -177,13 +177,34 @@ def check_size(value: Any, *, where: str) -> None:
     """
     if isinstance(value, Integral):
         # It may have more digits than Python writes.
-        if abs(value) > LARGEST:
+        if abs(int(value)) > LARGEST:
             what = "the number is too large"
             remedy = f"give a whole number between {-LARGEST} and {LARGEST}"
             raise ParameterError(what, where=where, remedy=remedy, name=where)
     elif isinstance(value, Real) and not math.isfinite(value):
         remedy = "give a finite number"
         raise ParameterError(f"{value} is no finite number", where=where, remedy=remedy, name=where)
+
+
+def largest_below(value: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number below another for which something holds; 0 if there is none.
+
+    Parameters
+    ----------
+    value : int
+    holds : callable
+        Whether it does; if for a number, then for all smaller ones.
+
+    Examples
+    --------
+    >>> largest_below(10**30, lambda number: number * number < 200)
+    14
+    """
+    low, high = 0, value
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
 
 
 class Parameters:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import command_line
@@ -13,8 +14,11 @@ from testsgd.auditing import AuditParameters
 from testsgd.certification import CertificationParameters
 from testsgd.cli.main import COMMANDS, load_command
 from testsgd.errors import ParameterError
+from testsgd.monitoring.simulation.call import _check_effort
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.parameters import Parameters, declared_parameters
+from testsgd.shielding import ShieldSpecification
+from testsgd.shielding.simulation import check_simulated
 
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
@@ -64,6 +68,60 @@ def test_huge_numbers_are_refused(option: Option, fails: Fails) -> None:
         message = fails(*option.command, *option.needed, f"{option.flag}={number}")
         assert option.flag in message
         assert len(message) < 300
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+LOANS = "loans-demographic-parity.toml"
+# Options, the one that is named, and what is asked for beside it.
+MONITOR = (
+    ("--days", "--days=10"),
+    ("--people-a-day", "--people-a-day=10"),
+    ("--runs", "--runs=10"),
+    ("--days", "--runs=100000"),
+    ("--runs", "--days=9223372036854775807"),
+)
+SHIELD = (("--runs", "--length=8"), ("--periods", "--length=8"), ("--runs", "--periods=10000"))
+
+
+def most_that(message: str) -> int:
+    """Return the number that an error says would do."""
+    return int(message.rpartition("at most ")[2].replace(",", " ").split()[0])
+
+
+@pytest.mark.parametrize(("flag", "beside"), MONITOR)
+@pytest.mark.parametrize("number", [10**12, 10**18])
+def test_simulations_of_monitors_without_an_end_are_refused(
+    flag: str, beside: str, number: int, fails: Fails
+) -> None:
+    words = ("monitor", "simulate", EXAMPLES / "monitors" / LOANS, beside)
+    message = fails(*words, flag, str(number))
+    most = most_that(message)
+    assert 1 <= most < number
+
+
+@pytest.mark.parametrize("name", ["runs", "days", "people_a_day"])
+def test_the_number_that_an_error_says_would_do(name: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        _check_effort(MonitorSimulationParameters(**{name: 10**12}), 5)
+    most = most_that(str(refused.value))
+    _check_effort(MonitorSimulationParameters(**{name: most * 99 // 100}), 5)
+    with pytest.raises(ParameterError):
+        _check_effort(MonitorSimulationParameters(**{name: most * 101 // 100}), 5)
+
+
+@pytest.mark.parametrize(("flag", "beside"), SHIELD)
+def test_simulations_of_shields_without_an_end_are_refused(
+    flag: str, beside: str, fails: Fails
+) -> None:
+    words = ("shield", "simulate", EXAMPLES / "shields" / "screening-periods.toml", beside)
+    message = fails(*words, flag, str(10**12))
+    assert 1 <= most_that(message) < 10**12
+
+
+def test_simulations_of_usual_sizes_are_not_refused() -> None:
+    specification = ShieldSpecification.read(EXAMPLES / "shields" / LOANS)
+    check_simulated(specification, runs=10**6, periods=10)
+    _check_effort(MonitorSimulationParameters(runs=1000, days=365), 5)
 
 
 @pytest.mark.parametrize("size", [f"{10**400}GB", f"{10**25}", "9" * 5000], ids=str.__len__)

@@ -238,6 +238,17 @@ def _unwritten(error: OSError) -> int:
     return USAGE_ERROR
 
 
+def _can_be_temporary() -> bool:
+    """Return whether some folder can be written to for temporary files."""
+    import tempfile
+
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def _command_of(arguments: list[str]) -> str:
     """Return the command that arguments name, without its own arguments.
 
@@ -313,6 +324,9 @@ def _outcome(arguments: list[str] | None) -> int:
             return USAGE_ERROR
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             return _unwritten(error)
+        if isinstance(error, FileNotFoundError) and not _can_be_temporary():
+            print_error(f"{error.strerror}; make room, or name another folder in TMPDIR")
+            return USAGE_ERROR
         if "--verbose" in (sys.argv if arguments is None else arguments):
             raise
         print_error(
