@@ -40,6 +40,11 @@ _KINDS: dict[Any, tuple[type, str]] = {
 
 # Larger whole numbers do not fit into what counts, draws and measures.
 LARGEST = 2**63 - 1
+# Of processors to work on, of seeds of libraries that make models, and of samples that are drawn to
+# estimate from.
+MOST_JOBS = 1024
+LARGEST_SEED = 2**32 - 1
+MOST_SAMPLES = 10**7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +91,8 @@ class Parameter:
         if high is None:
             return f"{'above' if self.at_least is None else 'at least'} {low:g}"
         if (self.above is None) == (self.below is None):
-            return f"between {low:g} and {high:g}"
+            # A large whole number is not rounded.
+            return f"between {low:g} and {high if isinstance(high, int) else f'{high:g}'}"
         left = "[" if self.above is None else "("
         right = "]" if self.below is None else ")"
         return f"in {left}{low:g}, {high:g}{right}"

@@ -14,6 +14,8 @@ from testsgd.auditing import AuditParameters
 from testsgd.certification import CertificationParameters
 from testsgd.cli.main import COMMANDS, load_command
 from testsgd.errors import ParameterError
+from testsgd.metrics.parameters import MetricParameters
+from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.monitoring.simulation.call import _check_effort
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.parameters import Parameters, declared_parameters
@@ -140,6 +142,30 @@ def test_huge_numbers_are_refused_in_calls(kind: type[Parameters], number: int) 
         with pytest.raises(ParameterError) as refused:
             kind(**{name: number})
         assert refused.value.where == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (AuditParameters, "jobs"),
+        (AuditParameters, "replicates"),
+        (AuditParameters, "stability"),
+        (CertificationParameters, "jobs"),
+        (CertificationParameters, "samples"),
+        (MetricParameters, "replicates"),
+        (MitigationParameters, "seed"),
+    ],
+)
+def test_what_no_library_can_hold_is_refused(kind: type[Parameters], name: str) -> None:
+    with pytest.raises(ParameterError) as refused:
+        kind(**{name: 10**12})
+    # The largest that may be is said, digit by digit.
+    kind(**{name: int(str(refused.value).rpartition(" and ")[2].partition(";")[0])})
+
+
+@pytest.mark.parametrize("option", [option for option in OPTIONS if option.flag == "--jobs"])
+def test_processors_that_no_machine_has_are_refused(option: Option, fails: Fails) -> None:
+    assert "--jobs" in fails(*option.command, *option.needed, "--jobs", "1000000")
 
 
 @pytest.mark.parametrize("number", [10**400, float("inf"), float("nan")], ids=["400", "inf", "nan"])

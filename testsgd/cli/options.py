@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from testsgd.errors import ParameterError
-from testsgd.parameters import LARGEST, Declared, check_size, declared_parameters
+from testsgd.parameters import LARGEST, MOST_JOBS, Declared, check_size, declared_parameters
 
 DatasetArgument = Annotated[
     str,
@@ -164,6 +164,10 @@ def check_numbers(command: Any) -> None:
         for name, value in arguments.items():
             for number in value if isinstance(value, list | tuple) else (value,):
                 check_size(number, where=flags.get(name, name))
+        jobs = arguments.get("jobs")
+        if isinstance(jobs, int) and jobs > MOST_JOBS:
+            remedy = f"give at most {MOST_JOBS}"
+            raise ParameterError(f"{jobs} is too large", where="--jobs", remedy=remedy)
         return run(**arguments)
 
     command.callback = checking
