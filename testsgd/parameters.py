@@ -8,6 +8,7 @@ its fields are checks their values, documents them, and gives the command line i
 from __future__ import annotations
 
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
@@ -36,6 +37,14 @@ _KINDS: dict[Any, tuple[type, str]] = {
     bool: (bool, "True or False"),
     str: (str, "a text"),
 }
+
+# Larger whole numbers do not fit into what counts, draws and measures.
+LARGEST = 2**63 - 1
+# Of processors to work on, of seeds of libraries that make models, and of samples that are drawn to
+# estimate from.
+MOST_JOBS = 1024
+LARGEST_SEED = 2**32 - 1
+MOST_SAMPLES = 10**7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +91,8 @@ class Parameter:
         if high is None:
             return f"{'above' if self.at_least is None else 'at least'} {low:g}"
         if (self.above is None) == (self.below is None):
-            return f"between {low:g} and {high:g}"
+            # A large whole number is not rounded.
+            return f"between {low:g} and {high if isinstance(high, int) else f'{high:g}'}"
         left = "[" if self.above is None else "("
         right = "]" if self.below is None else ")"
         return f"in {left}{low:g}, {high:g}{right}"
@@ -142,6 +152,7 @@ class Declared:
                     f"{value!r} is not known", f"choose one of {', '.join(self.choices)}"
                 )
         elif self.kind in _KINDS:
+            check_size(value, where=self.name)
             kind, words = _KINDS[self.kind]
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise self._error(f"{value!r} is not {words}", f"give {words}")
@@ -151,6 +162,55 @@ class Declared:
 
     def _error(self, what: str, remedy: str) -> ParameterError:
         return ParameterError(what, where=self.name, remedy=remedy, name=self.name)
+
+
+def check_size(value: Any, *, where: str) -> None:
+    """Raise a :class:`ParameterError` if a number is too large to count with, or has no end.
+
+    Parameters
+    ----------
+    value : object
+        What is no number passes.
+    where : str
+        The parameter, or the option.
+
+    Examples
+    --------
+    >>> check_size(10, where="runs")
+    >>> check_size(10**400, where="runs")
+    Traceback (most recent call last):
+    testsgd.errors.ParameterError: runs: ...
+    """
+    if isinstance(value, Integral):
+        # It may have more digits than Python writes.
+        if abs(int(value)) > LARGEST:
+            what = "the number is too large"
+            remedy = f"give a whole number between {-LARGEST} and {LARGEST}"
+            raise ParameterError(what, where=where, remedy=remedy, name=where)
+    elif isinstance(value, Real) and not math.isfinite(value):
+        remedy = "give a finite number"
+        raise ParameterError(f"{value} is no finite number", where=where, remedy=remedy, name=where)
+
+
+def largest_below(value: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number below another for which something holds; 0 if there is none.
+
+    Parameters
+    ----------
+    value : int
+    holds : callable
+        Whether it does; if for a number, then for all smaller ones.
+
+    Examples
+    --------
+    >>> largest_below(10**30, lambda number: number * number < 200)
+    14
+    """
+    low, high = 0, value
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
 
 
 class Parameters:

@@ -1,9 +1,11 @@
-"""No command replaces a file that it reads, whatever --force says."""
+"""No command replaces a file that it reads, or writes two things to one, whatever --force says."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,3 +119,56 @@ def test_a_result_is_not_replaced_by_its_reports(folder: Path, testsgd: Runs, fa
     assert result.name in fails("report", result, "--format", "json", "--force")
     assert result.read_bytes() == before
     assert testsgd("report", result).code == 0
+
+
+@pytest.mark.parametrize("other_name", [itself, by_symbolic_link, by_hard_link])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_monitor_keeps_its_state_and_its_dead_letters_apart(
+    other_name: Callable[[Path], Path], is_there: bool, folder: Path, fails: Fails
+) -> None:
+    specification = Path(shutil.copy(EXAMPLES / "monitors" / LOANS, folder / "spec.toml"))
+    state = folder / "state"
+    if is_there:
+        state.touch()
+    elif other_name is by_hard_link:
+        return
+    words = ("monitor", "run", specification, "--state", state, "--force")
+    message = fails(*words, "--dead-letters", other_name(state))
+    assert "--state" in message
+    assert "--dead-letters" in message
+
+
+def test_what_a_monitor_keeps_is_none_of_its_reports(folder: Path, fails: Fails) -> None:
+    specification = Path(shutil.copy(EXAMPLES / "monitors" / LOANS, folder / "spec.toml"))
+    for option in ("--state", "--dead-letters"):
+        for target in ("mine", "mine/result.json", "./mine/../mine/report.html"):
+            words = ("monitor", "run", specification, "--out", "mine", option, target)
+            assert option in fails(*words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("certify", "x", "--checkpoint", "a.npz", "--export-regions", "a.npz"),
+        ("shield", "synthesize", "x", "--shield", "a", "--out", "a"),
+        ("shield", "synthesize", "x", "--shield", "a/report.md", "--out", "a"),
+    ],
+)
+def test_two_things_are_not_written_to_one_file(words: tuple[str, ...], fails: Fails) -> None:
+    message = fails(*words)
+    for flag in words[2:] if words[0] == "certify" else words[3:]:
+        assert not flag.startswith("--") or flag in message
+
+
+def test_the_standard_input_is_not_replaced(folder: Path) -> None:
+    specification = Path(shutil.copy(EXAMPLES / "monitors" / LOANS, folder / "spec.toml"))
+    events = folder / "events.jsonl"
+    events.write_text('{"group": "female", "decision": 1}\n')
+    before = events.read_bytes()
+    words = [sys.executable, "-m", "testsgd", "monitor", "run", specification, "--force"]
+    with events.open("rb") as given:
+        finished = subprocess.run(
+            [*words, "--dead-letters", events], stdin=given, capture_output=True, check=False
+        )
+    assert finished.returncode == 2
+    assert events.read_bytes() == before

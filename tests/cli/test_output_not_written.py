@@ -35,6 +35,22 @@ def test_output_that_is_not_read_gives_no_verdict(command: list[str], tmp_path: 
     assert finished.stderr == b""
 
 
+def test_alerts_that_are_not_read_give_no_verdict(tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text(
+        '[[properties]]\nproperty = "demographic_parity"\nbound = 0.1\nrule = "estimate"\n'
+    )
+    events = b'{"group": "a", "decision": 1}\n{"group": "b", "decision": 0}\n'
+    words = [*WORDS, "monitor", "run", "spec.toml", "--state", "state.json"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    finished = subprocess.run(words, input=events, stdout=writing, cwd=tmp_path, check=False)
+    os.close(writing)
+    assert finished.returncode == 141
+    # What was counted is kept, and the alert is in it.
+    read = subprocess.run(words, input=b"", stdout=subprocess.PIPE, cwd=tmp_path, check=False)
+    assert read.returncode == 1
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 def test_output_onto_a_full_disk_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
@@ -100,6 +116,21 @@ def test_a_report_that_does_not_fit_leaves_none_of_its_files(tmp_path: Path) -> 
     assert finished.returncode == 2
     assert len(finished.stderr.splitlines()) == 1
     assert list(folder.iterdir()) == []
+
+
+def test_a_full_disk_is_one_line_without_warnings(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("sex,granted\n" + "f,0\nm,1\n" * 200)
+    words = ["audit", "people.csv", "--predictions", "granted", "--sensitive", "sex"]
+    finished = subprocess.run(
+        [*WORDS, *words, "--favorable", "1", "--out", "mine"],
+        capture_output=True,
+        cwd=tmp_path,
+        env={key: value for key, value in os.environ.items() if "COV_CORE" not in key},
+        preexec_fn=limited_to(0),
+        check=False,
+    )
+    assert finished.returncode == 2
+    assert len(finished.stderr.splitlines()) == 1
 
 
 def full(result: Any, target: Path) -> None:

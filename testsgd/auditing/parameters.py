@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from testsgd.parameters import Parameters, parameter
+from testsgd.parameters import MOST_JOBS, MOST_SAMPLES, Parameters, parameter
 
 Mode = Literal["auto", "exact", "sampled"]
 SamplingScheme = Literal["pooled", "independent"]
@@ -167,6 +167,7 @@ class AuditParameters(Parameters):
         "Threads; changes no result. By default as many as there are processors, if the "
         "model allows it.",
         at_least=1,
+        at_most=MOST_JOBS,
         example="a number of threads",
     )
     batch_size: int | None = parameter(
@@ -239,6 +240,7 @@ class AuditParameters(Parameters):
         1000,
         "Bootstrap samples behind a simultaneous guarantee.",
         at_least=19,  # fewer hold no 95%
+        at_most=MOST_SAMPLES,
     )
     holdout: float | None = parameter(
         None,
@@ -252,6 +254,7 @@ class AuditParameters(Parameters):
         "Bootstrap samples to look for the explaining rules in; by default 200 if that is "
         "quick, 0 for none.",
         at_least=0,
+        at_most=MOST_SAMPLES,
     )
     condition_on: tuple[str, ...] = parameter(
         (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.parameters import Parameters, parameter
+from testsgd.parameters import MOST_JOBS, MOST_SAMPLES, Parameters, parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +44,14 @@ class CertificationParameters(Parameters):
         None,
         "Processors to work on; by default all.",
         at_least=1,
+        at_most=MOST_JOBS,
         example="a number of processors",
     )
     samples: int = parameter(
         10_000,
         "Points drawn from what stays undecided, to estimate how much of it is unfair; 0: none.",
         at_least=0,
+        at_most=MOST_SAMPLES,
     )
     confidence: float = parameter(
         0.95,

@@ -68,7 +68,7 @@ def points(difference: float) -> str:
 
 
 # What commands write into the folder of their reports.
-_REPORTS = ("report.html", "report.md", "result.json")
+REPORTS = ("report.html", "report.md", "result.json")
 
 
 def check_writable(folder: Path) -> None:
@@ -88,12 +88,12 @@ def check_reports_writable(folder: Path) -> None:
     So it is if nothing can, or if a file of such a name is there that testsgd did not write.
     """
     check_writable(folder)
-    for name in _REPORTS:
+    for name in REPORTS:
         check_replaceable(folder / name)
 
 
 # What commands write into the folder of a model.
-_OF_MODELS = (
+OF_MODELS = (
     "model.keras",
     "model.skops",
     "card.json",
@@ -109,7 +109,7 @@ def check_model_writable(folder: Path) -> None:
     So it is if nothing can, or if a file of such a name is there that testsgd did not write.
     """
     check_writable(folder)
-    for name in _OF_MODELS:
+    for name in OF_MODELS:
         check_replaceable(folder / name)
 
 

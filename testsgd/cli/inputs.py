@@ -1,13 +1,16 @@
-"""Which files a command reads, so that it replaces none of them."""
+"""Which files a command reads, so that it replaces none of them, and writes each file once."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import TestSGDError
+from testsgd.cli.console import OF_MODELS, REPORTS
+from testsgd.errors import ConfigurationError, TestSGDError
 from testsgd.io import check_no_input, keeping_inputs, loads_toml, read_text
 
 # The options that name what is written. Some of these files are read too, to go on from them.
@@ -24,12 +27,18 @@ _WRITTEN = {
 }
 # Options that name what is written by these commands only.
 _WRITTEN_BY = {"synthesize": {"shield"}, "terms": {"terms"}}
+# Options that name folders, in which several may write; by some commands `out` is a file.
+_FOLDERS = {"model_out", "out"}
+# What commands write into a folder beside what other options name.
+_IN_FOLDERS = (*REPORTS, *OF_MODELS)
 # A specification that is larger is not searched for the files it names.
 _SEARCHED_BYTES = 2**20
 
 
 def keep_inputs(command: Any) -> None:
     """Let a command replace none of the files that its arguments name, or their specifications.
+
+    Two options that name the same file to be written are refused, too.
 
     Parameters
     ----------
@@ -38,6 +47,7 @@ def keep_inputs(command: Any) -> None:
     """
     run: Callable[..., Any] = command.callback
     written = _WRITTEN | _WRITTEN_BY.get(command.name, set())
+    flags = {option.name: option.opts[0] for option in command.params}
 
     @wraps(run)
     def keeping(**arguments: Any) -> Any:
@@ -45,15 +55,47 @@ def keep_inputs(command: Any) -> None:
             for name in sorted(written & arguments.keys()):
                 for target in _texts(arguments[name]):
                     check_no_input(target)
+            _check_apart(arguments, written, flags)
             return run(**arguments)
 
     command.callback = keeping
+
+
+def _check_apart(arguments: Mapping[str, Any], written: set[str], flags: Mapping[str, str]) -> None:
+    """Raise a :class:`ConfigurationError` if two options name the same file to be written."""
+    targets = [
+        (name, Path(target))
+        for name in sorted(written & arguments.keys())
+        for target in _texts(arguments[name])
+    ]
+    for (one, first), (other, second) in combinations(targets, 2):
+        if {one, other} <= _FOLDERS:
+            continue
+        pairs = [(first, second)]
+        pairs += [(first / name, second) for name in _IN_FOLDERS if one in _FOLDERS]
+        pairs += [(first, second / name) for name in _IN_FOLDERS if other in _FOLDERS]
+        if any(_is_one_file(*pair) for pair in pairs):
+            raise ConfigurationError(
+                f"{flags.get(one, one)} and {flags.get(other, other)} name the same file",
+                where=str(second if other not in _FOLDERS else first),
+                remedy="give each its own",
+            )
+
+
+def _is_one_file(first: Path, second: Path) -> bool:
+    """Return whether two names are of one file, which need not be there."""
+    try:
+        return os.path.realpath(first) == os.path.realpath(second) or first.samefile(second)
+    except (OSError, ValueError):
+        return False
 
 
 def _input_files(arguments: Mapping[str, Any], written: set[str]) -> list[Path]:
     """Return the files that are read, by the values of a command's arguments."""
     values = [value for name, value in arguments.items() if name not in written]
     files = [file for text in _texts(values) for file in _named_files(text, Path())]
+    # A file that is the standard input.
+    files += [file for file in [Path("/dev/stdin")] if file.is_file()]
     return [*files, *(named for file in files for named in _files_of_specification(file))]
 
 

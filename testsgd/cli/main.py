@@ -6,6 +6,7 @@ import contextlib
 import gc
 import io
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -77,7 +78,9 @@ def load_command(name: str) -> Any:
 
 
 def _add_file_options(command: Any) -> None:
-    """Give a command, or those of a group, the options that are about any file."""
+    """Give a command, or those of a group, the options that are about any file, and checks."""
+    from testsgd.cli.options import check_numbers
+
     for inner in getattr(command, "commands", {}).values():
         _add_file_options(inner)
     if not hasattr(command, "commands"):
@@ -86,6 +89,7 @@ def _add_file_options(command: Any) -> None:
         named = typer.main.get_command(holder).params
         command.params += [option for option in named if not option.expose_value]
         keep_inputs(command)
+        check_numbers(command)
 
 
 def _replace_any_file(wanted: bool) -> None:
@@ -215,6 +219,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         # The process is this command's own.
         gc.set_threshold(*_COLLECTED_AFTER)
     open_streams()
+    # On a full disk the error is said, and not beside it that joblib could not begin.
+    warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode")
     for stream in (sys.stdout, sys.stderr):
         # A terminal that lacks a quotation mark is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):
@@ -239,6 +245,17 @@ def _unwritten(error: OSError) -> int:
         return UNREAD
     print_error(f"the output cannot be written ({error.strerror}); make room, or print elsewhere")
     return USAGE_ERROR
+
+
+def _can_be_temporary() -> bool:
+    """Return whether some folder can be written to for temporary files."""
+    import tempfile
+
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _command_of(arguments: list[str]) -> str:
@@ -316,6 +333,9 @@ def _outcome(arguments: list[str] | None) -> int:
             return USAGE_ERROR
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             return _unwritten(error)
+        if isinstance(error, FileNotFoundError) and not _can_be_temporary():
+            print_error(f"{error.strerror}; make room, or name another folder in TMPDIR")
+            return USAGE_ERROR
         if "--verbose" in (sys.argv if arguments is None else arguments):
             raise
         print_error(

@@ -102,7 +102,8 @@ def run(
     written = [] if out is None else result.write(out, wanted)
     if not quiet:
         _print_result(result, written)
-    return result.exit_code
+    # Alerts after the last that was read were not seen: the code of a verdict would not say so.
+    return console.UNREAD if ending.is_unread else result.exit_code
 
 
 def init(
@@ -260,7 +261,7 @@ def _print(answer: dict[str, Any], ending: Ending) -> None:
         console.print_line(json.dumps(answer, allow_nan=False))
         sys.stdout.flush()
     except BrokenPipeError:
-        ending.wanted = True
+        ending.wanted = ending.is_unread = True
         discard_output(sys.stdout)
 
 

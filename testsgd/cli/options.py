@@ -6,13 +6,14 @@ import csv
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from testsgd.errors import ParameterError
-from testsgd.parameters import Declared, declared_parameters
+from testsgd.parameters import LARGEST, MOST_JOBS, Declared, check_size, declared_parameters
 
 DatasetArgument = Annotated[
     str,
@@ -165,6 +166,25 @@ def given_on_the_command_line(context: typer.Context, values: Mapping[str, Any])
     return given
 
 
+def check_numbers(command: Any) -> None:
+    """Let a command refuse numbers that are too large before it runs; its callback is replaced."""
+    run: Callable[..., Any] = command.callback
+    flags = {option.name: option.opts[0] for option in command.params}
+
+    @wraps(run)
+    def checking(**arguments: Any) -> Any:
+        for name, value in arguments.items():
+            for number in value if isinstance(value, list | tuple) else (value,):
+                check_size(number, where=flags.get(name, name))
+        jobs = arguments.get("jobs")
+        if isinstance(jobs, int) and jobs > MOST_JOBS:
+            remedy = f"give at most {MOST_JOBS}"
+            raise ParameterError(f"{jobs} is too large", where="--jobs", remedy=remedy)
+        return run(**arguments)
+
+    command.callback = checking
+
+
 def with_options(
     parameters: Any, *, but: Collection[str] = (), only: Collection[str] = ()
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -246,9 +266,12 @@ def byte_count(text: str, where: str) -> int:
     (8000000000, 1536)
     """
     match = _SIZE.fullmatch(text)
-    if match is None:
+    size = 0.0
+    if match is not None:
+        power = " kmgt".index(match["unit"].lower() or " ")
+        size = float(match["number"]) * (1024 if match["binary"] else 1000) ** power
+    if match is None or size > LARGEST:
         raise ParameterError(
             f"{text!r} is no amount of memory", where=where, remedy="give one such as 8GB"
         )
-    power = " kmgt".index(match["unit"].lower() or " ")
-    return int(float(match["number"]) * (1024 if match["binary"] else 1000) ** power)
+    return int(size)

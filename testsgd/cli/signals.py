@@ -17,11 +17,12 @@ class Ending:
     While the next event is waited for, an interruption ends the stream at once; while one is
     worked on, after it.
 
-    `wanted`: whether somebody interrupted.
+    `wanted`: whether somebody interrupted. `is_unread`: whether the output has no reader any more.
     """
 
     def __init__(self) -> None:
         self.wanted = False
+        self.is_unread = False
         self._waiting = False
 
     def until(self, items: Iterable[Item]) -> Iterator[Item]:

@@ -29,6 +29,7 @@ from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
 from .documents import loads_json as loads_json
 from .documents import loads_toml as loads_toml
+from .identity import DEAD_LETTERS as DEAD_LETTERS
 from .identity import check_no_input as check_no_input
 from .identity import check_replaceable as check_replaceable
 from .identity import keeping_inputs as keeping_inputs

@@ -25,7 +25,9 @@ from testsgd.io.reading import check_regular, read_beginning, read_bytes
 _LOOKED_AT = 2**18
 _JSON_MARK = re.compile(rb'"(?:schema|format)":\s*"(testsgd\.[\w.-]+)')
 # What work goes on from is known whatever its name, which is the user's choice.
-_GOING_ON = ("testsgd.monitor-state", "testsgd.journal")
+DEAD_LETTERS = "dead letters"
+_GOING_ON = ("testsgd.monitor-state", "testsgd.journal", DEAD_LETTERS)
+_DEAD_LETTER_MARK = re.compile(rb'\{"dead_letter": "\w+", "said": "')
 _GOING_ON_MARK = re.compile(rb'\s*\{\s*"format":\s*"(testsgd\.[\w.-]+)')
 _FIRST_KEY = re.compile(rb'^\s*\{\s*"((?:[^"\\]|\\.)*)"')
 # Signatures of pages, those of earlier versions too. The first is searched at the beginning of a
@@ -187,6 +189,8 @@ def kind_of_file(path: str | Path) -> str | None:
     mark = _GOING_ON_MARK.match(beginning)
     if mark and mark[1].decode() in _GOING_ON:
         return mark[1].decode()
+    if _DEAD_LETTER_MARK.match(beginning):
+        return DEAD_LETTERS
     if suffix == ".json":
         return _kind_of_json(beginning, marked_only=path.name in _OF_MODELS)
     if suffix in {".html", ".md", ".xml"}:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from testsgd.parameters import Parameters, parameter
+from testsgd.parameters import MOST_SAMPLES, Parameters, parameter
 
 Measure = Literal["difference", "ratio"]
 MetricGuarantee = Literal["per-group", "simultaneous"]
@@ -70,7 +70,9 @@ class MetricParameters(Parameters):
         "simultaneous",
         "What the intervals hold for: each group and metric by itself, or all of them at once.",
     )
-    replicates: int = parameter(999, "Bootstrap samples behind the intervals.", at_least=19)
+    replicates: int = parameter(
+        999, "Bootstrap samples behind the intervals.", at_least=19, at_most=MOST_SAMPLES
+    )
     overlap: float = parameter(
         0.8,
         "Jaccard overlap from which two groups count as one finding.",
@@ -92,6 +94,7 @@ class MetricParameters(Parameters):
         "Bootstrap samples to look for the first groups in; by default 200 if that is quick, 0 "
         "for none.",
         at_least=0,
+        at_most=MOST_SAMPLES,
     )
     condition_on: tuple[str, ...] = parameter(
         (),

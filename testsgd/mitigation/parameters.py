@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testsgd.errors import ParameterError
-from testsgd.parameters import Parameters, parameter
+from testsgd.parameters import LARGEST_SEED, Parameters, parameter
 
 Side = Literal["group", "rest"]
 Kind = Literal["counter", "odds", "shifted", "anchored"]
@@ -142,7 +142,7 @@ class MitigationParameters(Parameters):
         "cross-fitted ones, of texts the model's own scores. Labels as they are leave less "
         "accuracy to spend. Estimators learn them as they are.",
     )
-    seed: int = parameter(0, "Same seed, same result.", at_least=0)
+    seed: int = parameter(0, "Same seed, same result.", at_least=0, at_most=LARGEST_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

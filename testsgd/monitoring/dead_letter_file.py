@@ -9,10 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from testsgd.io import LineFile, loads_json, writing_to
+from testsgd.errors import ConfigurationError
+from testsgd.io import DEAD_LETTERS, LineFile, check_replaceable, loads_json, writing_to
 from testsgd.monitoring.trials import DeadLetter
 
 _REMEDY = "choose another file for the dead letters"
+# How every letter begins.
+_BEGINNING = b'{"dead_letter": "'
 
 
 class DeadLetterFile:
@@ -32,7 +35,8 @@ class DeadLetterFile:
     Raises
     ------
     ConfigurationError
-        If the file cannot be opened or written, or another process adds to it.
+        If the file cannot be opened or written, another process adds to it, or it has something
+        else than dead letters; not the last within :func:`testsgd.io.replacing_any_file`.
     """
 
     def __init__(self, path: str | Path, saved: int | None) -> None:
@@ -40,21 +44,32 @@ class DeadLetterFile:
         with writing_to(self._path, _REMEDY):
             self._file = LineFile(self._path)
             try:
+                # A file that has no dead letters stays as it is: its beginning is checked before
+                # its end is repaired.
+                if self._path.is_file() and not self._is_cut_letter():
+                    check_replaceable(self._path, kind=DEAD_LETTERS)
                 self._mend_last_line(was_killed=saved is not None)
-            except OSError:
+            except (OSError, ConfigurationError):
                 self._file.close()
                 raise
         behind = [] if saved is None else self._file.lines_from(saved)
         entries = [entry for line in behind if (entry := _event_of(line)) is not None]
         self._added_before = Counter(entries)
 
+    def _is_cut_letter(self) -> bool:
+        """Return whether a run was killed in the middle of the first letter."""
+        return self._file.size == 0 and _begins_as_letter(self._file.cut_line())
+
     def _mend_last_line(self, *, was_killed: bool) -> None:
-        """End a last line without a line break; drop it if a run was killed in the middle of it."""
+        """End a letter without a line break; drop it if a run was killed in the middle of it.
+
+        Anything else is ended once there is a letter to add.
+        """
         line = self._file.cut_line()
-        if line and was_killed and _event_of(line) is None:
-            self._file.drop_cut_line()
-        else:
+        if _event_of(line) is not None:
             self._file.end_cut_line()
+        elif was_killed and _begins_as_letter(line):
+            self._file.drop_cut_line()
 
     @property
     def size(self) -> int:
@@ -69,6 +84,7 @@ class DeadLetterFile:
             self._added_before[event] -= 1
             return
         with writing_to(self._path, _REMEDY):
+            self._file.end_cut_line()
             self._file.add(f"{json.dumps(entries, allow_nan=False)}\n".encode())
 
     def __enter__(self) -> DeadLetterFile:
@@ -83,6 +99,11 @@ class DeadLetterFile:
     ) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _begins_as_letter(line: bytes) -> bool:
+    """Return whether a line that was cut short is, as far as it goes, that of a letter."""
+    return bool(line) and (line.startswith(_BEGINNING) or _BEGINNING.startswith(line))
 
 
 def _event_of(line: bytes) -> str | None:

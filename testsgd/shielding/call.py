@@ -20,7 +20,7 @@ from testsgd.shielding.report.summarise import summarise_simulation, summarise_s
 from testsgd.shielding.result import ShieldResult, SimulationResult
 from testsgd.shielding.running import Shield, first_solution, period_problem, read_shield
 from testsgd.shielding.simulated_period import Events
-from testsgd.shielding.simulation import simulate
+from testsgd.shielding.simulation import check_simulated, simulate
 from testsgd.shielding.specification import ShieldSpecification
 from testsgd.shielding.synthesis import (
     MEMORY_LIMIT,
@@ -386,6 +386,7 @@ def simulate_shield(
     specification, inputs, solution = _subject(shield, options)
     periods = parameters.periods or specification.horizon.periods or 1
     parameters = replace(parameters, periods=periods)
+    check_simulated(specification, runs=parameters.runs, periods=periods)
     events = inputs if log is None else logged_events(log, specification, inputs)
     with shown_progress(progress) as reporter:
         if solution is None:

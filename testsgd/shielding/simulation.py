@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
 from testsgd.fairness import EmptyGroup, FairnessProperty
+from testsgd.io import process_memory
+from testsgd.parameters import largest_below
 from testsgd.progress import parts_of
+from testsgd.report.formatting import bytes_text, plural
 from testsgd.shielding import running
 from testsgd.shielding.inputs import InputDistribution
 from testsgd.shielding.requirement import BiasAtMost
@@ -25,6 +28,10 @@ from testsgd.shielding.synthesis import Solution
 
 # Events held at once; more runs are simulated in parts.
 _MOST_EVENTS = 1 << 22
+# More events in all take days; what each of those held at once takes in memory, and the most.
+_MOST_WORK = 10**11
+_BYTES_AN_EVENT = 100
+_MOST_BYTES = 8 * 10**9
 
 
 @dataclass(frozen=True)
@@ -184,6 +191,7 @@ def simulate(
     _check_labels(specification, events)
     if isinstance(events, Events):
         _check(inputs, events, dimensions=1)
+    check_simulated(specification, runs=runs, periods=periods)
     length = specification.horizon.length * periods
     runner = _Runner(specification, inputs)
     solution = solution or running.first_solution(specification, inputs)
@@ -359,6 +367,40 @@ def _draw(
         recommendations=recommendations,
         costs=np.array(events.costs)[costs],
         labels=labels,
+    )
+
+
+def check_simulated(specification: ShieldSpecification, *, runs: int, periods: int) -> None:
+    """Raise a :class:`ParameterError` if runs would take too much memory, or days.
+
+    It says what number would do.
+    """
+    counts = len(specification.groups.names) * len(specification.fairness_property.kinds)
+    present = process_memory()
+
+    def fits(runs: int, periods: int) -> bool:
+        length = specification.horizon.length * periods
+        at_once = max(length, min(_MOST_EVENTS, runs * length))
+        # Counts with and without a shield, their sums, and what is compared.
+        kept = runs * periods * (4 * 8 * counts + 100)
+        is_soon = runs * length <= _MOST_WORK
+        return is_soon and present + at_once * _BYTES_AN_EVENT + kept <= _MOST_BYTES
+
+    if fits(runs, periods):
+        return
+    where = "runs"
+    most = largest_below(runs, lambda number: fits(number, periods))
+    if not most:
+        where = "periods"
+        most = largest_below(periods, lambda number: fits(runs, number))
+    remedy = f"give at most {most}"
+    if not most:
+        remedy = f"give at most {largest_below(periods, lambda number: fits(1, number))}, and 1 run"
+    raise ParameterError(
+        f"{runs:,} runs of {plural(periods, 'period')} of {specification.horizon.length:,} events "
+        f"take more than {bytes_text(_MOST_BYTES)}, or days",
+        where=where,
+        remedy=remedy,
     )
 
 

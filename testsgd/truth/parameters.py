@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from testsgd.parameters import Parameters, parameter
+from testsgd.parameters import MOST_JOBS, Parameters, parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,4 +25,6 @@ class RunParameters(Parameters):
         10.0, "Seconds for one run of another method, if it can be stopped."
     )
     seed: int = parameter(0, "Same seed, same people.", at_least=0)
-    jobs: int = parameter(1, "Processors to work on; changes no result.", at_least=1)
+    jobs: int = parameter(
+        1, "Processors to work on; changes no result.", at_least=1, at_most=MOST_JOBS
+    )

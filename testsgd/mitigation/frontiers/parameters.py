@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testsgd.mitigation.parameters import MitigationParameters
-from testsgd.parameters import Parameters, declared_parameters, parameter
+from testsgd.parameters import MOST_JOBS, Parameters, declared_parameters, parameter
 
 Method = Literal["auto", "play", "thresholds", "penalty"]
 Objective = Literal[
@@ -93,7 +93,10 @@ class FrontierParameters(Parameters):
     )
     seed: int = parameter(0, "Same seed, same result.", at_least=0)
     jobs: int | None = parameter(
-        None, "Processors to work on; changes no result. (default: all)", at_least=1
+        None,
+        "Processors to work on; changes no result. (default: all)",
+        at_least=1,
+        at_most=MOST_JOBS,
     )
 
     @property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from testsgd.errors import ParameterError
+from testsgd.io import process_memory
 from testsgd.monitoring.event_sources import EventSource, event_source
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.monitoring.simulation.population import (
@@ -20,10 +22,16 @@ from testsgd.monitoring.simulation.report.summarise import summarise
 from testsgd.monitoring.simulation.result import MonitorSimulationResult
 from testsgd.monitoring.simulation.runs import simulate, specifies_ratios
 from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.parameters import largest_below
 from testsgd.progress import Counter, Progress, named, shown_progress
+from testsgd.report.formatting import bytes_text, plural
 
 BIASES = (0.0, 0.05, 0.1, 0.2)
 _SECONDS = 86_400
+# More than these people take days; what each of a stream takes in memory, and the process at most.
+_MOST_PEOPLE = 10**10
+_BYTES_A_PERSON = 200
+_MOST_BYTES = 8 * 10**9
 SpecificationLike: TypeAlias = MonitorSpecification | Mapping[str, Any] | str | Path
 
 
@@ -67,7 +75,8 @@ def simulate_monitor(
     SpecificationError
         If it specifies no monitor.
     ParameterError
-        If a value is out of its range, no rates have a bias, a property is judged in none of the
+        If a value is out of its range, the streams would need more than 8 GB of memory or go on for
+        days, no rates have a bias, a property is judged in none of the
         streams, a custom property has no bias that could be drawn, or past events have no trials
         that count or properties with several ``favourable_within``.
 
@@ -91,10 +100,43 @@ def simulate_monitor(
     asked: tuple[float | None, ...] = biases
     if population.decisions is not None:
         asked = (*biases, None)
+    _check_effort(chosen, len(asked))
     with shown_progress(progress) as reporter:
         counter = Counter(named("simulating", reporter), len(asked) * chosen.runs)
         found = list(simulate(specification, population, chosen, asked, counter))
     return MonitorSimulationResult(summarise(specification, population, chosen, found))
+
+
+def _check_effort(parameters: MonitorSimulationParameters, biases: int) -> None:
+    """Refuse streams that would take too much memory, or days; say what number would do."""
+    present = process_memory()
+
+    def fits(chosen: MonitorSimulationParameters) -> bool:
+        people = chosen.people_a_day * chosen.days
+        is_soon = people * chosen.runs * biases <= _MOST_PEOPLE
+        return is_soon and present + people * _BYTES_A_PERSON <= _MOST_BYTES
+
+    if fits(parameters):
+        return
+    usual = MonitorSimulationParameters()
+    values = {name: getattr(parameters, name) for name in ("runs", "days", "people_a_day")}
+    # The one that is the furthest from its default is too large; the others may be, too.
+    where, *others = sorted(values, key=lambda name: -values[name] // getattr(usual, name))
+    cut = {name: min(values[name], getattr(usual, name)) for name in others}
+    most = largest_below(values[where], lambda number: fits(replace(parameters, **{where: number})))
+    remedy = f"give at most {most}"
+    if not most:
+        cut_parameters = replace(parameters, **cut)
+        most = largest_below(
+            values[where], lambda number: fits(replace(cut_parameters, **{where: number}))
+        )
+        remedy = f"give at most {most}, and leave the others at their defaults"
+    what = (
+        f"{parameters.runs:,} streams of {parameters.people_a_day * parameters.days:,} people for "
+        f"each of {plural(biases, 'bias', 'biases')} take more than {bytes_text(_MOST_BYTES)}, or "
+        "days"
+    )
+    raise ParameterError(what, where=where, remedy=remedy, value=values[where])
 
 
 def _checked(biases: tuple[float, ...]) -> tuple[float, ...]:
