@@ -248,3 +248,29 @@ def test_of_equal_shares_the_likeliest_period_has_as_many_events_as_groups() -> 
     assert likely == pytest.approx(max(every.values()))
     assert advice.shortest is None
     assert period_advice(specification(shield="static-fair", length=20), target=0.5).shortest == 2
+
+
+@pytest.mark.parametrize("name", ["demographic_parity", "equal_opportunity"])
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_the_likeliest_period_of_equal_counts(name: str, share: float) -> None:
+    """By labels it is the shorter one, where no one may be counted."""
+    rows = [
+        {"group": group, "recommendation": 1, "probability": each, "label_probability": share}
+        for group, each in (("a", 0.4), ("b", 0.6))
+    ]
+    wanted = specification(property=name, length=4, inputs={"table": rows}, shield="static-fair")
+    counted = share if name == "equal_opportunity" else 1.0
+    kinds = [0.4 * counted, 0.6 * counted, 1 - counted]
+    probabilities = {
+        length: sum(
+            prod(kinds[kind] for kind in sequence)
+            for sequence in product(range(3), repeat=length)
+            if sequence.count(0) == sequence.count(1)
+        )
+        for length in range(1, 8)
+    }
+    best = max(probabilities, key=lambda length: probabilities[length])
+    advice = period_advice(wanted, target=0.99)
+    assert advice.likeliest == (best, pytest.approx(probabilities[best]))
+    low = period_advice(wanted, target=probabilities[best] * 0.99)
+    assert low.shortest == best

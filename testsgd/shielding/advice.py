@@ -225,17 +225,18 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     length = horizon.length
     lengths = sorted({max(1, length // 2), length, 2 * length, 4 * length})
     if horizon.welfare is None:
-        # Groups come equally often: longer periods make it less likely. In a period with fewer
-        # events than groups some group never comes.
-        groups = len(shares)
+        # Groups are counted equally often: longer periods make it less likely. In the shortest ones
+        # that is so where no one is counted, by labels, or each group once.
+        short = range(1, len(shares) + 1)
+        of_short = [(one, equal_probability(shares, one)[0]) for one in short]
         rows = [equal_probability(shares, one) for one in lengths]
-        likeliest = (groups, equal_probability(shares, groups)[0])
+        likeliest = max(of_short, key=lambda one: one[1])
         return PeriodAdvice(
             least=None,
             rows=tuple((one, enough) for one, (enough, _) in zip(lengths, rows, strict=True)),
             failing=tuple(failed for _, failed in rows),
             target=target,
-            shortest=groups if likeliest[1] >= target else None,
+            shortest=next((one for one, enough in of_short if enough >= target), None),
             narrowest=None,
             likeliest=likeliest,
         )
