@@ -185,7 +185,7 @@ def check_size(value: Any, *, where: str) -> None:
         # It may have more digits than Python writes.
         if abs(int(value)) > LARGEST:
             what = "the number is too large"
-            remedy = f"give at most {LARGEST}" if value > 0 else f"give at least {-LARGEST}"
+            remedy = f"give at most {LARGEST}" if int(value) > 0 else f"give at least {-LARGEST}"
             raise ParameterError(what, where=where, remedy=remedy, name=where)
     elif isinstance(value, Real) and not math.isfinite(value):
         remedy = "give a finite number"

@@ -8,6 +8,7 @@ from typing import Any
 
 from monitor_streams import monitor_of
 
+import testsgd
 from testsgd.monitoring import Alert
 
 
@@ -166,3 +167,33 @@ def test_a_clock_of_the_streams_own_makes_no_dates() -> None:
     events = [{"group": "a", "decision": 1}, {"group": "b", "decision": 0, "time": 90}]
     (alert,) = monitor.observe_all(events)
     assert (alert.to_dict()["time"], alert.to_dict()["time_iso"]) == (90, None)
+
+
+def test_an_alert_that_is_over_is_not_said_of_the_present() -> None:
+    document = {
+        "events": {"decision": "decision"},
+        "properties": [{"property": "demographic_parity", "bound": "1/10", "rule": "estimate"}],
+    }
+    biased = [{"group": "ab"[n % 2], "decision": n % 2} for n in range(40)]
+    equal = [{"group": "ab"[n % 2], "decision": n // 2 % 2} for n in range(2000)]
+    now, over = testsgd.monitor(document, biased), testsgd.monitor(document, biased + equal)
+    assert now.exit_code == over.exit_code == 1
+    assert not over.summary.comparisons[0].in_alert
+    beginnings = [result.verdict.headline.split(" in demographic")[0] for result in (now, over)]
+    assert beginnings[0] != beginnings[1]
+
+
+def test_a_rate_that_is_believed_is_said_beside_the_observed_one() -> None:
+    def headline(strength: int) -> str:
+        document = {
+            "events": {"decision": "decision"},
+            "estimate": {"prior": 0.5, "strength": strength},
+            "properties": [{"property": "demographic_parity", "bound": "1/2", "rule": "estimate"}],
+        }
+        decided = [("f", 1)] * 10 + [("m", 1)] * 4 + [("m", 0)] * 6
+        events = [{"group": group, "decision": decision} for group, decision in decided]
+        return testsgd.monitor(document, events).verdict.headline
+
+    # (10 + 12) / (10 + 24) and (4 + 12) / (10 + 24).
+    assert all(figure in headline(24) for figure in ("64.7%", "47.1%", "100.0%", "40.0%"))
+    assert "observed" not in headline(0)

@@ -190,3 +190,15 @@ def test_a_column_of_groups_beside_expressions_is_refused() -> None:
     inputs = {"log": "log.csv", "columns": {"group": "sex"}}
     with pytest.raises(SpecificationError):
         ShieldSpecification.from_dict(specified(GROUPS, inputs=inputs))
+
+
+def test_an_infinite_number_of_a_person_is_refused() -> None:
+    shield = synthesize_shield({
+        "fairness": {"property": "demographic_parity", "bound": "1/4"},
+        "groups": GROUPS,
+        "horizon": {"length": 8},
+    })  # fmt: skip
+    person = {"sex": "female", "recommendation": 1}
+    with pytest.raises(ParameterError, match="age"):
+        answer(shield, person | json.loads('{"age": 1e400}'))
+    assert answer(shield, person | {"age": 20})["group"] == "young women"

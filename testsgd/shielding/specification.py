@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -491,7 +492,8 @@ class ShieldSpecification(ExactDocument):
         Raises
         ------
         ParameterError
-            If the groups have names only, a field is not there, or a text is compared by size.
+            If the groups have names only, a field is not there or infinite, or a text is compared
+            by size.
 
         Examples
         --------
@@ -516,6 +518,12 @@ class ShieldSpecification(ExactDocument):
                     where="group",
                     remedy=f"give {', '.join(self.groups.fields)}; null for what is not known",
                     name=name,
+                )
+            value = person[name]
+            # JSON has numbers that are larger than any that counts.
+            if isinstance(value, float) and math.isinf(value):
+                raise ParameterError(
+                    f"the person's {name!r} is infinite", where=name, remedy="give a finite number"
                 )
         try:
             holding = (group.name for group in self.groups.by if group.condition.holds(person))

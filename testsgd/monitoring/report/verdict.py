@@ -121,7 +121,10 @@ def _headline(summary: MonitoringSummary, status: Status, number: int) -> str:
         most = wording.comparison_title(first)
         where = f" in {count(number)} of {count(many)} comparisons. Most alarming is {most}: "
     clauses = [wording.groups_clause(summary, first), wording.bias_sentence(summary, first)]
-    return f"{wording.STATUS_NAMES[status]}{where}{'; '.join(filter(None, clauses))}."
+    name = wording.STATUS_NAMES[status]
+    if status == "alert_raised" and not any(one.in_alert for one in summary.comparisons):
+        name = "Alert raised earlier, none now"
+    return f"{name}{where}{'; '.join(filter(None, clauses))}."
 
 
 def _first_alert(summary: MonitoringSummary) -> str:

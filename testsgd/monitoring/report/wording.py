@@ -55,6 +55,8 @@ _RATE_NAMES = {
     "predictive_equality": _WHERE_LABELLED.format("negative"),
 }
 _GROUP_LENGTH = 80
+# A prior that moves a rate by less is not spoken of.
+_MOVED = 0.005
 
 
 def property_title(name: str) -> str:
@@ -129,13 +131,11 @@ def groups_clause(summary: MonitoringSummary, comparison: MonitoredComparison) -
 
     The rates are those that the bias is of. It is empty if fewer than two groups have trials.
     """
-    groups = {
-        group.name: group.estimate
-        for group in comparison.groups
-        if group.denominator and group.estimate is not None
-    }
+    known = [group for group in comparison.groups if group.denominator]
+    groups = {group.name: group.estimate for group in known if group.estimate is not None}
     if len(groups) < 2:
         return ""
+    sizes = {group.name: _group_rate(group) for group in known}
     rate = _RATE_NAMES.get(property_of(summary, comparison).property, "the rate")
     which = {"tumbling": " over all trials so far", "sliding": " over the last trials", "all": ""}
     rate += which[summary.settings.window]
@@ -143,9 +143,7 @@ def groups_clause(summary: MonitoringSummary, comparison: MonitoredComparison) -
     highest = max(groups, key=lambda name: groups[name])
     if groups[lowest] == groups[highest]:
         return f"{rate} is {percent(groups[lowest])} in every group"
-    low, high = (
-        f"“{shorten(name, _GROUP_LENGTH)}” ({percent(groups[name])})" for name in (lowest, highest)
-    )
+    low, high = (f"“{shorten(name, _GROUP_LENGTH)}” ({sizes[name]})" for name in (lowest, highest))
     clause = f"{rate} is lowest for {low} and highest for {high}"
     # A bias may be the distance from a group that nothing is known of.
     empty = [
@@ -157,6 +155,16 @@ def groups_clause(summary: MonitoringSummary, comparison: MonitoredComparison) -
         counted = f"“{shorten(group.name, _GROUP_LENGTH)}”, without any trial, counts as"
         clause += f"; {counted} {percent(group.estimate)}"
     return clause
+
+
+def _group_rate(group: documents.MonitoredGroup) -> str:
+    """Write the estimated rate of a group, and the observed one where the prior moves it much."""
+    estimated = percent(group.estimate)
+    if group.rate is None or group.estimate is None:
+        return estimated
+    if abs(group.rate - group.estimate) < _MOVED:
+        return estimated
+    return f"estimated at {estimated}, {percent(group.rate)} observed"
 
 
 def false_alarms(summary: MonitoringSummary) -> str:
