@@ -8,7 +8,12 @@ from dataclasses import replace
 from testsgd.auditing.report import charts, tables, wording
 from testsgd.auditing.report.assumed_outcome import assumed_outcome, outcome_is_assumed
 from testsgd.auditing.report.further_looks import within_blocks
-from testsgd.auditing.report.leading import larger_look, leading_difference, leading_look
+from testsgd.auditing.report.leading import (
+    larger_look,
+    leading_control,
+    leading_difference,
+    leading_look,
+)
 from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
@@ -244,12 +249,15 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
         rows = f"{words.many.capitalize()} held out"
         compared = holdout.groups
     what = wording.figure_name(summary)
-    largest = points(leading_difference(summary, top[0])) if top else "none"
+    known = points(leading_difference(summary, top[0])) if top else "none"
+    # Groups are in the order of a bound, so that the first may have no largest difference.
+    another = leading_control(summary) or (top and leading_look(summary, top[0]))
+    whose = "Headline" if another else "First group"
     figures = [
         KeyFigure(rows, count(summary.data.rows)),
         KeyFigure("Groups examined", count(compared)),
         KeyFigure("Overall rate", percent(summary.overall_rate)),
-        KeyFigure(f"Top {what}", largest, _whose_difference(summary, top)),
+        KeyFigure(f"{whose}'s {what}", known, _whose_difference(summary, top)),
         KeyFigure("Mode", wording.mode_name(summary)),
     ]
     if not summary.data.predictions_given:

@@ -263,7 +263,8 @@ def notebook_blocks(summary: MetricsSummary) -> tuple[Block, ...]:
     blocks: list[Block] = []
     first = first_groups(summary)
     if first.rows:
-        blocks += [Heading("Largest differences"), first]
+        order = Paragraph(f"{wording.FIRST_GROUPS}.", "soft")
+        blocks += [Heading("Largest differences"), order, first]
     if summary.features:
         features = [
             feature.model_copy(update={"cells": feature.cells[:_VALUES]})
