@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +13,8 @@ import pytest
 from furnished_rooms import audit as audit_rooms
 
 from testsgd.auditing import audit
+from testsgd.report.blocks import Cell, Column, Document, Row, Section, Table
+from testsgd.report.html import render_html
 
 CHROMIUM = shutil.which("chromium")
 
@@ -87,6 +92,70 @@ def test_planted_group_is_rendered(report: Path) -> None:
     # The planted group: gender = female and race = Black and 40 <= age < 60.
     for part in ("women", "black", "40 to 59"):
         assert part in first_heading.lower()
+
+
+LINES = (
+    ("race = Caucasian and age < 23", "12.5%"),
+    ("race in {Asian, Black} and 23 <= age < 34", "7.5%"),
+    ("sex = Female and age < 230", "5.5%"),
+    ("sex = Male and age < 23.5", "5.4%"),
+)
+SEARCHES = {
+    "asian": {1},
+    "male": {3},
+    "FEMALE age": {2},
+    "black asian": {1},
+    "{asian, black}": {1},
+    "male female": set(),
+    "age < 23": {0},
+    "age<23": {0},
+    '"age < 34"': {1},
+    '"caucasian and"': {0},
+    "23 <= age < 34": {1},
+    "sex = male age < 23.5": {3},
+    "12": {0},
+    "(": set(),
+    "{": {1},
+    "age <": {0, 1, 2, 3},
+}
+
+
+def test_a_search_finds_words_by_their_beginning_and_rules_as_a_whole(tmp_path: Path) -> None:
+    columns = (Column("Group", "name"), Column("Rate", "number"))
+    rows = tuple(Row((Cell(text, ("explains differences",)), rate)) for text, rate in LINES)
+    table = Table("Ranking", columns, rows, searchable=True, of_all="3,541 judged")
+    document = Document(
+        what="Audit",
+        subject="",
+        headline="",
+        sentences=(),
+        sections=(Section("all", "Ranking", (table,)),),
+        created=None,
+        version="",
+        schema_name="",
+    )
+    script = """<script>
+        const field = document.querySelector("input[type=search]"), lines = [];
+        for (const query of QUERIES) {
+          field.value = query;
+          field.dispatchEvent(new Event("input"));
+          const rows = [...document.querySelectorAll("tbody tr")];
+          const shown = rows.flatMap((row, index) => (row.hidden ? [] : [index]));
+          lines.push([query, shown, document.querySelector("output").textContent]);
+        }
+        document.title = btoa(JSON.stringify(lines));
+    </script></body>"""
+    page = render_html(document)
+    page = page.replace("Content-Security-Policy", "none")
+    page = page.replace("</body>", script.replace("QUERIES", json.dumps(list(SEARCHES))))
+    path = tmp_path / "searched.html"
+    path.write_text(page, encoding="utf-8")
+    title = re.search(r"<title>(.+)</title>", browse(path, "--dump-dom").stdout)
+    assert title is not None
+    answers = json.loads(base64.b64decode(title[1]))
+    assert {query: set(shown) for query, shown, _ in answers} == SEARCHES
+    for _, shown, said in answers:
+        assert re.findall(r"[\d,]+", said) == [str(len(shown)), str(len(LINES)), "3,541"]
 
 
 def test_report_can_be_printed(report: Path) -> None:

@@ -197,7 +197,7 @@ def test_a_page_says_how_many_groups_its_ranking_has(complete: bool) -> None:
 @pytest.mark.parametrize("view", ["page", "notebook"])
 def test_a_list_with_a_larger_difference_behind_the_first_says_its_order(view: str) -> None:
     document = census_document()
-    document["parameters"]["ranked_by"] = "lower-bound"
+    document["parameters"]["rank_by"] = "lower-bound"
     summary = as_summary(document)
     result = AuditResult(summary)
     text = Outline(result.to_html()).text if view == "page" else result._repr_html_()
