@@ -10,9 +10,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from audit_documents import as_summary, census_document
 from furnished_rooms import audit as audit_rooms
+from page_outline import Outline
 
-from testsgd.auditing import audit
+from testsgd.auditing import AuditResult, audit
 from testsgd.report.blocks import Cell, Column, Document, Row, Section, Table
 from testsgd.report.html import render_html
 
@@ -163,3 +165,30 @@ def test_report_can_be_printed(report: Path) -> None:
     browse(report, f"--print-to-pdf={target}")
 
     assert target.read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler is not installed")
+def test_the_first_page_on_paper_can_be_signed(tmp_path: Path) -> None:
+    document = census_document()
+    sentence = "Of many groups one has a difference that is not to be explained by chance alone, "
+    sentences = [f"{sentence * 2} {place} of all." for place in range(14)]
+    document["verdict"]["sentences"] = sentences
+    [*_, last] = document["charts"]["features"]
+    cells = [{**last["cells"][0], "label": f"value {place}"} for place in range(10)]
+    document["charts"]["features"] += [
+        {"feature": f"another {place}", "cells": cells} for place in range(10)
+    ]
+    page = AuditResult(as_summary(document)).to_html()
+    path = tmp_path / "long.html"
+    path.write_text(page, encoding="utf-8")
+    browse(path, f"--print-to-pdf={path.with_suffix('.pdf')}")
+    command = ["pdftotext", "-layout", "-l", "1", str(path.with_suffix(".pdf")), "-"]
+    first = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    titles = dict(re.findall(r'<h2 id="([\w-]+)-heading">(.*?)</h2>', page))
+    for part in ("rates", "differences", "unknown", "limits"):
+        assert titles[part] in first
+    assert "Signature" in first
+    # Nothing is lost by that: all sentences and all features stand on the page, once.
+    outline = Outline(page).text
+    assert all(outline.count(one) == 1 for one in (" ".join(text.split()) for text in sentences))
+    assert all(page.count(f'aria-label="Rates by another {place}"') == 1 for place in range(10))
