@@ -57,6 +57,7 @@ from testsgd.report.formatting import (
     percent,
     plural,
     points,
+    share,
     shorten,
     size_points,
 )
@@ -252,9 +253,9 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     words = vocabulary(summary)
     if by_metric:
         rows = words.observed(label.favourable)
-        share = f"the share of which it holds that {words.predicate(label.favourable)}"
+        whose = f"the share of which it holds that {words.predicate(label.favourable)}"
         return (
-            f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {share}{rest}",
+            f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {whose}{rest}",
         )
     of_prediction = words.of_prediction
     return f"Every rate is the rate of {of_prediction}: predicted ", prediction, rest
@@ -544,6 +545,9 @@ def _rates(
             "differs between them is the effect of the terms. The upright line is the rate of "
             f"all texts as they are, {overall}; the bars run from 0 to {scale.ticks[-1].label}."
         )
+        if any(cell.confidence_interval for item in summary.charts.features for cell in item.cells):
+            sure = share(summary.parameters.confidence)
+            about += f" Beside each rate is its {sure} confidence interval, of that rate by itself."
         return (_on_page(Paragraph(about), figure), *in_markdown), ()
     about = (
         f"How often {words.predicate(label)} for each value of each sensitive feature; overall "
