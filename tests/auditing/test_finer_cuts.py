@@ -52,7 +52,7 @@ def test_ages_within_bins_are_found(hit: list[int]) -> None:
     words = group_in_words(found.rules, Features.of(result.summary))
     assert words in result.verdict.headline.lower()
     # The key figure of the report is the same finding.
-    figures = result.to_markdown().split("| Top difference |")[1].splitlines()[2]
+    figures = result.to_markdown().split("'s difference |")[1].splitlines()[2]
     assert f"| **{points(found.difference)}** |" in figures
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from audit_documents import as_summary, census_document
 from furnished_rooms import audit as audit_rooms
+from page_outline import Outline
 
-from testsgd.auditing import audit
+from testsgd.auditing import AuditResult, audit
+from testsgd.report.blocks import Cell, Column, Document, Row, Section, Table
+from testsgd.report.html import render_html
 
 CHROMIUM = shutil.which("chromium")
 
@@ -89,8 +96,99 @@ def test_planted_group_is_rendered(report: Path) -> None:
         assert part in first_heading.lower()
 
 
+LINES = (
+    ("race = Caucasian and age < 23", "12.5%"),
+    ("race in {Asian, Black} and 23 <= age < 34", "7.5%"),
+    ("sex = Female and age < 230", "5.5%"),
+    ("sex = Male and age < 23.5", "5.4%"),
+)
+SEARCHES = {
+    "asian": {1},
+    "male": {3},
+    "FEMALE age": {2},
+    "black asian": {1},
+    "{asian, black}": {1},
+    "male female": set(),
+    "age < 23": {0},
+    "age<23": {0},
+    '"age < 34"': {1},
+    '"caucasian and"': {0},
+    "23 <= age < 34": {1},
+    "sex = male age < 23.5": {3},
+    "12": {0},
+    "(": set(),
+    "{": {1},
+    "age <": {0, 1, 2, 3},
+}
+
+
+def test_a_search_finds_words_by_their_beginning_and_rules_as_a_whole(tmp_path: Path) -> None:
+    columns = (Column("Group", "name"), Column("Rate", "number"))
+    rows = tuple(Row((Cell(text, ("explains differences",)), rate)) for text, rate in LINES)
+    table = Table("Ranking", columns, rows, searchable=True, of_all="3,541 judged")
+    document = Document(
+        what="Audit",
+        subject="",
+        headline="",
+        sentences=(),
+        sections=(Section("all", "Ranking", (table,)),),
+        created=None,
+        version="",
+        schema_name="",
+    )
+    script = """<script>
+        const field = document.querySelector("input[type=search]"), lines = [];
+        for (const query of QUERIES) {
+          field.value = query;
+          field.dispatchEvent(new Event("input"));
+          const rows = [...document.querySelectorAll("tbody tr")];
+          const shown = rows.flatMap((row, index) => (row.hidden ? [] : [index]));
+          lines.push([query, shown, document.querySelector("output").textContent]);
+        }
+        document.title = btoa(JSON.stringify(lines));
+    </script></body>"""
+    page = render_html(document)
+    page = page.replace("Content-Security-Policy", "none")
+    page = page.replace("</body>", script.replace("QUERIES", json.dumps(list(SEARCHES))))
+    path = tmp_path / "searched.html"
+    path.write_text(page, encoding="utf-8")
+    title = re.search(r"<title>(.+)</title>", browse(path, "--dump-dom").stdout)
+    assert title is not None
+    answers = json.loads(base64.b64decode(title[1]))
+    assert {query: set(shown) for query, shown, _ in answers} == SEARCHES
+    for _, shown, said in answers:
+        assert re.findall(r"[\d,]+", said) == [str(len(shown)), str(len(LINES)), "3,541"]
+
+
 def test_report_can_be_printed(report: Path) -> None:
     target = report.with_suffix(".pdf")
     browse(report, f"--print-to-pdf={target}")
 
     assert target.read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler is not installed")
+def test_the_first_page_on_paper_can_be_signed(tmp_path: Path) -> None:
+    document = census_document()
+    sentence = "Of many groups one has a difference that is not to be explained by chance alone, "
+    sentences = [f"{sentence * 2} {place} of all." for place in range(14)]
+    document["verdict"]["sentences"] = sentences
+    [*_, last] = document["charts"]["features"]
+    cells = [{**last["cells"][0], "label": f"value {place}"} for place in range(10)]
+    document["charts"]["features"] += [
+        {"feature": f"another {place}", "cells": cells} for place in range(10)
+    ]
+    page = AuditResult(as_summary(document)).to_html()
+    path = tmp_path / "long.html"
+    path.write_text(page, encoding="utf-8")
+    browse(path, f"--print-to-pdf={path.with_suffix('.pdf')}")
+    command = ["pdftotext", "-layout", "-l", "1", str(path.with_suffix(".pdf")), "-"]
+    first = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    titles = dict(re.findall(r'<h2 id="([\w-]+)-heading">(.*?)</h2>', page))
+    for part in ("rates", "differences", "unknown", "limits"):
+        assert titles[part] in first
+    assert "Signature" in first
+    # Nothing is lost by that: all sentences and all features stand on the page, once.
+    outline = Outline(page).text
+    assert all(outline.count(one) == 1 for one in (" ".join(text.split()) for text in sentences))
+    assert all(page.count(f'aria-label="Rates by another {place}"') == 1 for place in range(10))

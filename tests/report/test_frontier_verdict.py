@@ -13,6 +13,7 @@ import testsgd
 from testsgd.mitigation import FrontierResult, FrontierSummary, frontier_verdict
 from testsgd.mitigation.frontiers.report.layout import key_figures
 from testsgd.report.blocks import KeyFigure
+from testsgd.report.formatting import interval, points, size, size_points
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +126,51 @@ def test_the_card_on_who_pays_counts_what_chance_may_explain(summary: FrontierSu
     assert paid.value == paying_card(summary, exceeded_count=7).value
     assert paid.value not in {clear.value, unclear.value}
     assert any("372" in line and "7" in line for line in paid.about)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.002], ids=["equal", "larger"])
+@pytest.mark.parametrize("drop", [0.001, 0.0057], ids=["within", "beyond"])
+def test_what_is_not_smaller_is_no_improvement(
+    summary: FrontierSummary, after: float, drop: float
+) -> None:
+    larger = changed(
+        summary,
+        worst=summary.worst_before.size + after,
+        worst_change=(-0.027, 0.035),
+        drop=drop,
+        drop_interval=(-0.01, 0.022),
+    )
+    verdict = frontier_verdict(larger)
+    result = FrontierResult(larger.model_copy(update={"verdict": verdict}))
+    assert verdict.exit_code == 3
+    assert verdict.headline.startswith("No improvement")
+    assert interval((-0.027, 0.035)) in verdict.headline
+    [worst, *_] = key_figures(result.summary).figures
+    assert worst.standing == "bad"
+    assert "no improvement" in " ".join(worst.about).lower()
+    smaller = changed(summary, worst=0.0, worst_change=(-0.03, 0.01))
+    assert "improvement" not in frontier_verdict(smaller).headline
+    # What chance may explain is not in the colour of good news either.
+    smaller = smaller.model_copy(update={"verdict": frontier_verdict(smaller)})
+    assert key_figures(smaller).figures[0].standing == ""
+    fairer = changed(summary)
+    fairer = fairer.model_copy(update={"verdict": frontier_verdict(fairer)})
+    assert key_figures(fairer).figures[0].standing == "good"
+
+
+def test_a_growth_that_is_not_certain_is_no_good_news(summary: FrontierSummary) -> None:
+    assert summary.effects is not None
+    assert summary.effects.largest is not None
+    grew = summary.effects.largest.model_copy(
+        update={"before": 0.056, "after": 0.126, "low": -0.011, "rate": "false_positive_rate"}
+    )
+    effects = summary.effects.model_copy(update={"largest": grew, "exceeded": []})
+    card = paying_card(summary.model_copy(update={"effects": effects}), unclear_count=1)
+    assert card.standing == ""
+    about = " ".join(card.about)
+    for number in (size(0.056), size_points(0.126), points(-0.011)):
+        assert number in about
+        assert number in " ".join(
+            frontier_verdict(summary.model_copy(update={"effects": effects})).sentences
+        )
+    assert paying_card(summary).standing == "good"

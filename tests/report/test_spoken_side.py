@@ -15,10 +15,15 @@ import testsgd
 from testsgd.auditing import AuditResult
 from testsgd.auditing.report.layout import audit_layout
 from testsgd.auditing.report.leading import leading_look
+from testsgd.auditing.report.wording import ranked_by
 from testsgd.report.blocks import KeyFigures
 from testsgd.report.formatting import MINUS, count, percent, points
 
 ROWS = 6000
+
+
+# How the name of the figure ends that is of one group.
+TILE = "'s difference"
 
 
 def people(*, seed: int) -> tuple[pd.DataFrame, pd.Series[int]]:
@@ -108,7 +113,7 @@ def test_every_view_has_one_sign(audited: tuple[str, AuditResult]) -> None:
     [figures] = [
         part for part in audit_layout(result.summary).opening if isinstance(part, KeyFigures)
     ]
-    [top] = [figure for figure in figures.figures if figure.name == "Top difference"]
+    [top] = [figure for figure in figures.figures if figure.name.endswith(TILE)]
     assert top.value == known
     assert group.text in " ".join(top.about)
     other = points(group.rate_out - group.rate_in)
@@ -163,7 +168,7 @@ def test_a_slice_has_the_sign_of_its_group() -> None:
     low, high = (f"{100 * end:+.1f}" for end in group.confidence_interval)
     assert f"{low} to {high}" in told.replace(MINUS, "-")
     assert f"{count(group.n_in)} rows in the group, {count(group.n_out)} " in told
-    figures = result.to_markdown().split("| Top difference |")[1]
+    figures = result.to_markdown().split(f"{TILE} |")[1]
     assert points(group.difference) in figures
 
 
@@ -174,8 +179,7 @@ def test_the_top_difference_has_the_sign_of_the_list(outcome: str) -> None:
     summary = as_summary(document)
     expected = points(summary.groups[0].difference)
     [figures] = [part for part in audit_layout(summary).opening if isinstance(part, KeyFigures)]
-    values = {figure.name: figure.value for figure in figures.figures}
-    assert values["Top difference"] == expected
+    assert [figure.value for figure in figures.figures if figure.name.endswith(TILE)] == [expected]
     for view in (AuditResult.document.to_html, AuditResult.document.to_markdown):
         assert expected in view(summary)
 
@@ -188,3 +192,17 @@ def test_a_page_says_how_many_groups_its_ranking_has(complete: bool) -> None:
     page = Outline(AuditResult.document.to_html(as_summary(document))).text
     assert ("ull ranking" in page) == complete
     assert (f"{listed} of 3,541" in page) != complete
+
+
+@pytest.mark.parametrize("view", ["page", "notebook"])
+def test_a_list_with_a_larger_difference_behind_the_first_says_its_order(view: str) -> None:
+    document = census_document()
+    document["parameters"]["rank_by"] = "lower-bound"
+    summary = as_summary(document)
+    result = AuditResult(summary)
+    text = Outline(result.to_html()).text if view == "page" else result._repr_html_()
+    assert ranked_by(summary) in text.partition("Largest differences")[2].partition("</table")[0]
+    # The figure of one group is not said to be the largest of all.
+    [figures] = [part for part in audit_layout(summary).opening if isinstance(part, KeyFigures)]
+    [tile] = [figure for figure in figures.figures if figure.name.endswith(TILE)]
+    assert not {"top", "largest", "worst"} & set(tile.name.lower().split())

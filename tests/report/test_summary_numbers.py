@@ -137,7 +137,10 @@ def binned(feature: str) -> pd.Series:
         PEOPLE["age"],
         AGE_BINS,
         right=False,
-        labels=[f"{low} to {high}" for low, high in itertools.pairwise(AGE_BINS)],
+        labels=[
+            f"{low} to {high if high == AGE_BINS[-1] else high - 1}"
+            for low, high in itertools.pairwise(AGE_BINS)
+        ],
     ).astype(str)
 
 

@@ -6,6 +6,7 @@ import itertools
 import math
 from statistics import mean
 
+import pandas as pd
 import pytest
 from furnished_rooms import (
     CATEGORIES,
@@ -18,9 +19,11 @@ from furnished_rooms import (
     seeds,
     variant,
 )
+from scipy import stats
 
 from testsgd import AuditResult
 from testsgd.auditing import AuditSummary, GroupSummary
+from testsgd.errors import DataError
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +175,43 @@ def test_the_data(summary: AuditSummary) -> None:
         assert feature.missing == len(ROOMS) - len(seeds([feature.name]))
     assert summary.overall_rate == pytest.approx(rate(ROOMS))
     assert summary.model.accuracy is None
+
+
+def test_the_rates_of_terms_have_intervals(result: AuditResult) -> None:
+    frame = result.by_feature()
+    assert len(frame)
+    assert not frame.isna().any().any()
+    for row in frame.itertuples():
+        inside = [variant(text, {row.feature: row.value}) for text in seeds([row.feature])]
+        assert row.rate == pytest.approx(rate(inside), abs=1e-4)
+        assert row.ci_low <= row.rate <= row.ci_high
+        # Texts that were audited without copies: the interval of a share by Clopper and Pearson.
+        favourable = round(rate(inside) * len(inside))
+        ends = stats.binomtest(favourable, len(inside)).proportion_ci(0.95)
+        assert row.ci_low <= ends.low + 1e-4
+        assert row.ci_high >= ends.high - 1e-4
+
+
+def test_the_texts_of_a_group_mention_its_terms(result: AuditResult) -> None:
+    for group in result.summary.groups[:20]:
+        terms = choice(group)
+        expected = [
+            all(term in mentions(text, category) for category, term in terms.items())
+            for text in ROOMS
+        ]
+        for texts in (ROOMS, pd.Series(ROOMS)):
+            assert group.mask(texts).tolist() == expected
+            assert result.mask(group.rank, texts).tolist() == expected
+    assert group.mask([]).tolist() == []
+
+
+@pytest.mark.parametrize("data", ["one text", [1, 2], {"a": 1}, 3], ids=str)
+def test_what_is_no_list_of_texts_is_refused(result: AuditResult, data: object) -> None:
+    with pytest.raises(DataError) as caught:
+        result.summary.groups[0].mask(data)
+    assert "series of texts" in caught.value.remedy
+
+
+def test_a_table_is_no_list_of_texts(result: AuditResult) -> None:
+    with pytest.raises(DataError):
+        result.summary.groups[0].mask(pd.DataFrame({"text": ROOMS}))

@@ -135,7 +135,7 @@ def test_missing_number_has_a_rule_of_its_own():
     )
     (axis,) = sensitive_axes(table)
     assert [rule.text for rule in rules_of(axis)] == ["age < 50", "age >= 50", "age = missing"]
-    assert axis.labels == ("0 to 50", "50 to 100", "missing")
+    assert axis.labels == ("0 to 49", "50 to 100", "missing")
     assert axis.cells(table).tolist() == [0, 1, 2]
     missing = axis.cell_rule(2)
     assert missing == axis.rule(2)
@@ -156,3 +156,38 @@ def test_too_many_values_are_refused_with_the_way_out(values, missing, refused):
     with pytest.raises(ParameterError, match=r"8,190 rules.*join values") as caught:
         sensitive_axes(table)
     assert caught.value.details == {"feature": "town", "values": 13}
+
+
+@pytest.mark.parametrize(
+    ("described", "numbers", "labels"),
+    [
+        (
+            {"range": [0, 100], "edges": [0, 18, 65, 101]},
+            [3, 100],
+            ("0 to 17", "18 to 64", "65 to 100"),
+        ),
+        ({"range": [0, 100], "edges": [0, 99, 100, 101]}, [3, 100], ("0 to 98", "99", "100")),
+        ({"range": [0, 90], "bins": 3}, [3, 90], ("0 to 29", "30 to 59", "60 to 90")),
+        ({"range": [1, 3]}, [1, 3], ("1", "2", "3")),
+        # Equally wide bins of the paper: a whole number is named in the one bin that has it.
+        ({"range": [0, 9], "edges": [0, 4.5, 9]}, [1, 9], ("0 to 4", "5 to 9")),
+    ],
+)
+def test_bins_of_whole_numbers_name_what_they_hold(described, numbers, labels):
+    table = make_table({"age": {"type": "integer", **described}}, {"age": [*map(float, numbers)]})
+    (axis,) = sensitive_axes(table)
+    assert axis.labels == labels
+    # The number that a bin's name begins or ends with is in that bin.
+    for cell, label in enumerate(labels):
+        ends = {"age": [float(end) for end in label.split(" to ")]}
+        assert set(
+            axis.cells(make_table({"age": {"type": "integer", **described}}, ends)).tolist()
+        ) == {cell}
+
+
+def test_bins_of_decimals_name_their_limits():
+    table = make_table(
+        {"age": {"type": "decimal", "range": [0, 1], "bins": 2}}, {"age": [0.0, 0.5]}
+    )
+    (axis,) = sensitive_axes(table)
+    assert axis.labels == ("0 to 0.5", "0.5 to 1")

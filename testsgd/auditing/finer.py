@@ -9,7 +9,7 @@ them, so a tenth of the error is for this look, shared among all of them (Bonfer
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -143,7 +143,7 @@ def finely_cut(table: Table, axis: Axis) -> IntervalAxis | None:
     edges = tuple(quantile_edges(known, whole=whole, bins=_MOST_BINS))
     if len(edges) - 1 <= axis.bins:
         return None
-    return IntervalAxis(axis.feature, edges, has_missing=axis.has_missing)
+    return replace(axis, edges=edges)
 
 
 def _groups(

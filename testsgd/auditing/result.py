@@ -159,7 +159,8 @@ class AuditResult(AuditDocumentResult[AuditSummary]):
         rank : int
             The group's place in the ranking.
         data : data frame, n rows
-            A pandas, polars or Arrow table with a column for each feature of the group's rules.
+            A pandas, polars or Arrow table with a column for each feature of the group's rules; of
+            an audit of texts a list or a series of texts.
 
         Returns
         -------
@@ -179,8 +180,10 @@ class AuditResult(AuditDocumentResult[AuditSummary]):
         >>> int(testsgd.audit(None, people, "demo").mask(1, people).sum())
         1479
         """
-        from testsgd.auditing.report.membership import rules_mask
+        from testsgd.auditing.report.membership import rules_mask, texts_mask
 
+        if self.summary.terms is not None:
+            return texts_mask(self._rules_of_rank(rank), data, self.summary.terms.as_listed())
         # Only where the values were guessed, rows still have those that were joined.
         joined_by = None
         if isinstance(self.findings, TableFindings) and self.findings.table.inferred:

@@ -179,6 +179,7 @@ class Table:
     most: int | None = None  # Rows that Markdown shows.
     printed: bool = True  # Whether a page has it on paper too.
     searchable: bool = False  # Whether a page has a field to look for words in its rows.
+    of_all: str = ""  # What a search says of rows that are not listed, such as "3,541 judged".
     # Whether a narrow screen has each row as a block of its own, with the strong column first.
     stacked: bool = False
 

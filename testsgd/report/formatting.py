@@ -101,6 +101,14 @@ def number(value: float | int | str | None) -> str:
     return f"{value:.10g}"
 
 
+def whole_numbers(low: float, high: float) -> str:
+    """Write the whole numbers from a lower end to below an upper one; empty if there are none."""
+    first, last = math.ceil(low), math.ceil(high) - 1
+    if last <= first:
+        return f"{first}" if last == first else ""
+    return f"{first} to {last}"
+
+
 def seconds(value: float | None) -> str:
     """Write a duration; nothing where it is left out."""
     if value is None:

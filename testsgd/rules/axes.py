@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import DEFAULT_BINS, MISSING, Feature, Table
 from testsgd.errors import ParameterError
+from testsgd.report.formatting import whole_numbers
 from testsgd.rules.rule import IntervalRule, Rule, ValueRule
 
 # What is summed: whole numbers, or for a bootstrap floats.
@@ -171,6 +172,7 @@ class IntervalAxis:
     # True: there is one more cell, last, for rows in which the feature is missing. It has a rule of
     # its own, the last.
     has_missing: bool = False
+    greatest: float | None = None  # The greatest number there can be, if all are whole.
 
     @property
     def bins(self) -> int:
@@ -180,10 +182,12 @@ class IntervalAxis:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The cells' names, in order."""
-        names = [
-            f"{low:.10g} to {high:.10g}"
-            for low, high in zip(self.edges, self.edges[1:], strict=False)
-        ]
+        ends = list(zip(self.edges, self.edges[1:], strict=False))
+        names = [f"{low:.10g} to {high:.10g}" for low, high in ends]
+        if self.greatest is not None:
+            # The last bin has its upper limit in it, which may be beyond the greatest number.
+            ends[-1] = (ends[-1][0], min(self.greatest, ends[-1][1]) + 1)
+            names = [whole_numbers(*end) or name for end, name in zip(ends, names, strict=True)]
         return (*names, MISSING) if self.has_missing else tuple(names)
 
     @cached_property
@@ -292,7 +296,11 @@ def sensitive_axes(
         feature = table.specification.features[name]
         if feature.continuous:
             edges = bin_edges(feature, bins=bins, whole_limits=whole_limits)
-            axes.append(IntervalAxis(name, edges, has_missing=table.missing[name] > 0))
+            greatest = None
+            if feature.type == "integer":
+                greatest = edges[-1] if feature.range is None else feature.range[1]
+            missing = table.missing[name] > 0
+            axes.append(IntervalAxis(name, edges, has_missing=missing, greatest=greatest))
         else:
             axes.append(_category_axis(table, name, feature))
     return tuple(axes)

@@ -11,6 +11,7 @@ from testsgd.auditing.report.assumed_outcome import outcome_is_assumed
 from testsgd.auditing.report.summary import (
     FEWEST_SHOWN,
     AuditSummary,
+    CellRate,
     CounterfactualSummary,
     GroupSummary,
     HeatMap,
@@ -229,12 +230,20 @@ def feature_bars(summary: AuditSummary, words: Words) -> tuple[Figure, Scale]:
     charts = []
     for feature in features:
         about = f"in {plural(feature.cells[0].n, 'text')}" if texts else ""
-        named = [(cell, "" if texts else plural(cell.n, "row")) for cell in feature.cells]
+        named = [
+            (cell, _between(cell) if texts else plural(cell.n, "row")) for cell in feature.cells
+        ]
         bars = tuple(
             shapes.RateBar(cell.label, cell.rate, percent(cell.rate), rows) for cell, rows in named
         )
         charts.append(shapes.RateBars(feature.feature, bars, scale, summary.overall_rate, about))
     return Figure(f"Rates by {words.feature}", tuple(charts)), scale
+
+
+def _between(cell: CellRate) -> str:
+    """Write the interval of a rate; empty if it is not known."""
+    known = cell.confidence_interval
+    return "" if known is None else f"{percent(known[0])} to {percent(known[1])}"
 
 
 def heat_maps(summary: AuditSummary, words: Words) -> tuple[Block, ...]:

@@ -79,7 +79,8 @@ def rates_by_feature(summary: AuditSummary) -> pd.DataFrame:
     Returns
     -------
     data frame
-        A row a value, with the columns `RATE_COLUMNS`; NaN where something is not known.
+        A row a value, with the columns `RATE_COLUMNS`; NaN where something is not known. For terms
+        without what is known of none of them.
     """
     rows = []
     for feature in summary.charts.features:
@@ -87,7 +88,10 @@ def rates_by_feature(summary: AuditSummary) -> pd.DataFrame:
             low, high = cell.confidence_interval or (np.nan, np.nan)
             known = (_number(cell.rate), low, high, _number(cell.base_rate))
             rows.append((feature.feature, cell.label, cell.n, *known))
-    return pd.DataFrame(rows, columns=list(RATE_COLUMNS))
+    frame = pd.DataFrame(rows, columns=list(RATE_COLUMNS))
+    if summary.data.kind == "texts":
+        frame = frame.drop(columns=[name for name in RATE_COLUMNS[4:] if frame[name].isna().all()])
+    return frame
 
 
 def _number(value: float | None) -> float:

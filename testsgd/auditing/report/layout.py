@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from testsgd.auditing.report import charts, tables, wording
 from testsgd.auditing.report.assumed_outcome import assumed_outcome, outcome_is_assumed
 from testsgd.auditing.report.further_looks import within_blocks
-from testsgd.auditing.report.leading import larger_look, leading_difference, leading_look
+from testsgd.auditing.report.leading import (
+    larger_look,
+    leading_control,
+    leading_difference,
+    leading_look,
+)
 from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
@@ -41,6 +47,7 @@ from testsgd.report.blocks import (
     Signature,
     Status,
     Strong,
+    Table,
     meaning_section,
 )
 from testsgd.report.formatting import (
@@ -50,6 +57,7 @@ from testsgd.report.formatting import (
     percent,
     plural,
     points,
+    share,
     shorten,
     size_points,
 )
@@ -61,6 +69,12 @@ _FEW_PEOPLE = (
     f" There is no rate of values that fewer than {FEWEST_SHOWN} rows have: it would say what was "
     "decided about single people."
 )
+# Sentences of the verdict, and lines of tables of rates, that the page to be signed has room for;
+# a table has two lines beside its rows, and each of the first groups takes the room of three.
+_FIRST_SENTENCES = 5
+_FIRST_LINES = 56
+_LINES_OF_TABLE = 2
+_LINES_OF_GROUP = 3
 # Characters of a group's rules below a key figure.
 _FIGURE_TEXT = 80
 _STATUS_NAMES = {
@@ -77,6 +91,10 @@ def audit_layout(summary: AuditSummary) -> Document:
     data = summary.data
     top = wording.findings(summary)
     status = _STATUS_NAMES[summary.verdict.status]
+    sentences = summary.verdict.sentences
+    # A section for a single sentence is longer than the sentence.
+    first = len(sentences) if len(sentences) <= _FIRST_SENTENCES + 1 else _FIRST_SENTENCES
+    rates, further_rates = _rates(summary, top, words)
     subject = f"{summary.model.name} on {data.title or data.name}"
     plane = (charts.all_groups(summary, top, words),) if summary.charts.scatter or top else ()
     within = () if summary.within is None else within_blocks(summary.within)
@@ -88,23 +106,30 @@ def audit_layout(summary: AuditSummary) -> Document:
         heading=f"{status}: {subject}",
         status=Status(status, GATE_STANDINGS.get(summary.verdict.status, "")),
         headline=summary.verdict.headline,
-        sentences=tuple(summary.verdict.sentences),
+        sentences=tuple(sentences[:first]),
         listed=False,
         opening=(
+            *_more_sentences(len(sentences) - first),
             Paragraph(_definition(summary), "definition"),
             _figures(summary, top, words),
             # Here and not at the end, so that it is on the first page, however long the tables.
             _on_page(Signature(("Audited by", "Date", "Signature"))),
         ),
         sections=(
-            Section(
-                "rates", f"Rates by {words.feature}", _rates(summary, words), markdown="folded"
-            ),
+            Section("rates", f"Rates by {words.feature}", rates, markdown="folded"),
             Section("differences", "Largest differences", _first(summary, top, words)),
             Section(
                 "unknown", "Groups that could not be judged", _unknown_in_short(summary, words)
             ),
             Section("limits", "What this does not say", _limits(summary), markdown="folded"),
+            Section("more", "More on the verdict", tuple(map(Paragraph, sentences[first:]))),
+            Section(
+                "further-rates",
+                f"Rates by further {words.features}",
+                further_rates,
+                f"Further {words.features}",
+                folded=True,
+            ),
             Section(
                 "intervals", "Differences with their intervals", _intervals(summary, top, words)
             ),
@@ -228,9 +253,9 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     words = vocabulary(summary)
     if by_metric:
         rows = words.observed(label.favourable)
-        share = f"the share of which it holds that {words.predicate(label.favourable)}"
+        whose = f"the share of which it holds that {words.predicate(label.favourable)}"
         return (
-            f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {share}{rest}",
+            f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {whose}{rest}",
         )
     of_prediction = words.of_prediction
     return f"Every rate is the rate of {of_prediction}: predicted ", prediction, rest
@@ -244,12 +269,15 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
         rows = f"{words.many.capitalize()} held out"
         compared = holdout.groups
     what = wording.figure_name(summary)
-    largest = points(leading_difference(summary, top[0])) if top else "none"
+    known = points(leading_difference(summary, top[0])) if top else "none"
+    # Groups are in the order of a bound, so that the first may have no largest difference.
+    another = leading_control(summary) or (top and leading_look(summary, top[0]))
+    whose = "Headline" if another else "First group"
     figures = [
         KeyFigure(rows, count(summary.data.rows)),
         KeyFigure("Groups examined", count(compared)),
         KeyFigure("Overall rate", percent(summary.overall_rate)),
-        KeyFigure(f"Top {what}", largest, _whose_difference(summary, top)),
+        KeyFigure(f"{whose}'s {what}", known, _whose_difference(summary, top)),
         KeyFigure("Mode", wording.mode_name(summary)),
     ]
     if not summary.data.predictions_given:
@@ -497,10 +525,12 @@ def inferred_columns(data: DataSummary) -> tuple[Block, ...]:
     return (Paragraph(about), tables.inferred_table(data))
 
 
-def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
-    """Show the rates by feature, or by the terms of each category."""
+def _rates(
+    summary: AuditSummary, top: Sequence[GroupSummary], words: Words
+) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """Show the rates by feature, or by the terms of each category: the first, and all others."""
     if not summary.charts.features:
-        return ()
+        return (), ()
     label = summary.data.label.favourable
     overall = percent(summary.overall_rate)
     listed = tables.rates_tables(summary, words)
@@ -515,7 +545,10 @@ def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
             "differs between them is the effect of the terms. The upright line is the rate of "
             f"all texts as they are, {overall}; the bars run from 0 to {scale.ticks[-1].label}."
         )
-        return (_on_page(Paragraph(about), figure), *in_markdown)
+        if any(cell.confidence_interval for item in summary.charts.features for cell in item.cells):
+            sure = share(summary.parameters.confidence)
+            about += f" Beside each rate is its {sure} confidence interval, of that rate by itself."
+        return (_on_page(Paragraph(about), figure), *in_markdown), ()
     about = (
         f"How often {words.predicate(label)} for each value of each sensitive feature; overall "
         f"{overall}."
@@ -527,7 +560,38 @@ def _rates(summary: AuditSummary, words: Words) -> tuple[Block, ...]:
         about += _FEW_PEOPLE
     if any(cell.base_rate is not None for cell in cells):
         about += f" The base rate is how often the file itself says “{label}”."
-    return (_on_page(Paragraph(about), Beside(listed)), *in_markdown)
+    first, further = _first_features(summary, top, listed)
+    if further:
+        rest = plural(len(further), words.feature, words.features)
+        about += f" {rest} more {'is' if len(further) == 1 else 'are'} further down."
+    shown = (_on_page(Paragraph(about), Beside(first)), *in_markdown)
+    return shown, (_on_page(Beside(further)),) if further else ()
+
+
+def _first_features(
+    summary: AuditSummary, top: Sequence[GroupSummary], listed: Sequence[Table]
+) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
+    """Part the rates of features: those that the first page has room for, and all others.
+
+    If it has no room for all, those of the headline's group come first.
+    """
+    leading = (leading_look(summary, top[0]) or top[0]) if top else None
+    named = {rule.feature for rule in leading.rules} if leading else set()
+    ordered = sorted(listed, key=lambda table: table.title not in named)
+    lines = accumulate(len(table.rows) + _LINES_OF_TABLE for table in ordered)
+    room = _FIRST_LINES - _LINES_OF_GROUP * len(top)
+    kept = max(1, sum(together <= room for together in lines))
+    if kept == len(listed):
+        return tuple(listed), ()
+    return tuple(ordered[:kept]), tuple(ordered[kept:])
+
+
+def _more_sentences(left: int) -> tuple[Block, ...]:
+    """Write that the verdict has more sentences than stand above, if it has."""
+    if not left:
+        return ()
+    what = f"{plural(left, 'sentence')} more on the verdict"
+    return (_on_page(Paragraph((Link(what, "more"), " further down."), "soft")),)
 
 
 def _pairs(summary: AuditSummary, words: Words) -> tuple[Block, ...]:

@@ -13,8 +13,10 @@ from testsgd.data.categories import MISSING, category_text, distinct_values
 from testsgd.data.cells import as_pandas, missing_column, renamed
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.table import feature_numbers
+from testsgd.data.text import SensitiveTerms
 from testsgd.errors import DataError
 from testsgd.report.summaries import RuleSummary
+from testsgd.rules.text import find_mentions
 
 
 def rules_mask(
@@ -64,6 +66,53 @@ def rules_mask(
             mask &= _has_value(column, set(rule.values))
         else:
             mask &= _in_interval(column, rule)
+    return mask
+
+
+def texts_mask(rules: Sequence[RuleSummary], data: Any, terms: SensitiveTerms) -> NDArray[np.bool_]:
+    """Return which texts mention the term of each of some rules, in any of its forms.
+
+    Parameters
+    ----------
+    rules : sequence of RuleSummary
+        Rules about terms.
+    data : sequence of str, n texts
+        A list, an array or a series of texts.
+    terms : SensitiveTerms
+        The list that the terms are of.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n,)
+
+    Raises
+    ------
+    DataError
+        If the data are anything else.
+
+    Examples
+    --------
+    >>> from testsgd.data.text import Term, TermCategory
+    >>> terms = SensitiveTerms("", "", (TermCategory("age", (Term("old"), Term("young"))),))
+    >>> rule = RuleSummary(feature="age", values=["old"], text="“old”")
+    >>> texts_mask([rule], ["An old man", "A young man"], terms).tolist()
+    [True, False]
+    """
+    texts = None if isinstance(data, (str, dict)) or np.ndim(data) != 1 else list(data)
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        raise DataError(
+            f"the data are a {type(data).__name__}, not texts",
+            where="data",
+            remedy='give a list or a series of texts, such as frame["text"]',
+        )
+    found = find_mentions(texts, terms)
+    mentioned = found.contains()
+    mask = np.ones(len(texts), dtype=bool)
+    for rule in rules:
+        category = terms.names.index(rule.feature)
+        names = [term.name for term in terms.categories[category].terms]
+        for value in rule.values or ():
+            mask &= mentioned[category][:, names.index(value)]
     return mask
 
 

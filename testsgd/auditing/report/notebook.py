@@ -35,7 +35,10 @@ def notebook_blocks(summary: AuditSummary) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if groups:
         table = tables.group_table(summary, groups, words, "First groups", compact=True)
-        blocks += [Heading("Largest differences"), table]
+        blocks.append(Heading("Largest differences"))
+        if len(groups) > 1 and (order := wording.order_of_groups(summary)):
+            blocks.append(Paragraph(order.strip(), "soft"))
+        blocks.append(table)
     rates = [table for table in tables.rates_tables(summary, words) if table.rows]
     if rates:
         blocks.append(Heading(f"Rates by {words.feature}"))

@@ -44,7 +44,7 @@ def plot_audit(summary: AuditSummary) -> Figure:
     # Rules of several features stand in two lines, which need the room of more than one value.
     lines = [1.5 * max(len(groups), 1), *(len(feature.cells) for feature in features)]
     figure, panels = panels_of_lines(lines)
-    _draw_groups(panels[0], groups, summary.data.label.outcome)
+    _draw_groups(panels[0], groups, summary)
     for panel, feature in zip(panels[1:], features, strict=True):
         _draw_rates(panel, feature, summary.overall_rate)
     return figure
@@ -55,11 +55,12 @@ def _drawn(feature: FeatureRates) -> list[CellRate]:
     return [cell for cell in feature.cells if cell.rate is not None][:_VALUES]
 
 
-def _draw_groups(panel: Axes, groups: list[GroupSummary], outcome: str | None) -> None:
+def _draw_groups(panel: Axes, groups: list[GroupSummary], summary: AuditSummary) -> None:
     """Draw the differences of groups, in points, the first group at the top.
 
-    `outcome` says whether the label is a benefit or a harm: groups that are worse off are orange.
+    Groups that are worse off are orange, where the label is known to be a benefit or a harm.
     """
+    outcome = summary.data.label.outcome
     panel.axvline(0, color="0.5", linewidth=0.8)
     differences = [group.difference for group in groups]
     sign = {"benefit": -1, "harm": 1}.get(outcome or "", 0)
@@ -71,7 +72,8 @@ def _draw_groups(panel: Axes, groups: list[GroupSummary], outcome: str | None) -
     panel.set_xlabel(
         "percentage points; orange: worse off" if any(worse_off) else "percentage points"
     )
-    panel.set_title("Largest differences from everybody else", loc="left")
+    order = f"\nby {wording.ranked_by(summary)}" if len(groups) > 1 else ""
+    panel.set_title(f"Largest differences from everybody else{order}", loc="left")
 
 
 def _draw_rates(panel: Axes, feature: FeatureRates, overall: float | None) -> None:

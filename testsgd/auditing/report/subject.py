@@ -188,16 +188,25 @@ def _feature_rates(findings: Findings) -> list[document.FeatureRates]:
     """Return the rates of each value of each feature, with what else is known of its rows."""
     if isinstance(findings, TableFindings):
         return _rates_of_values(findings)
-    return [
-        document.FeatureRates(
-            feature=item.features[0],
-            cells=[
-                document.CellRate(label=label, n=int(n), rate=_rounded(rate))
-                for label, n, rate in zip(item.labels[0], item.rows, item.rates, strict=True)
-            ],
-        )
-        for item in _cell_rates(findings, 1)
-    ]
+    if not isinstance(findings, TextFindings):
+        return []
+    listed = {
+        category.name: place for place, category in enumerate(findings.mentions.terms.categories)
+    }
+    features = []
+    for item in _rates_of_terms(findings, 1):
+        low, high = _term_intervals(findings, listed[item.features[0]])
+        cells = [
+            document.CellRate(
+                label=label,
+                n=int(item.rows[index]),
+                rate=_rounded(item.rates[index]),
+                confidence_interval=_ends(low[index], high[index]),
+            )
+            for index, label in enumerate(item.labels[0])
+        ]
+        features.append(document.FeatureRates(feature=item.features[0], cells=cells))
+    return features
 
 
 def _rates_of_values(findings: TableFindings) -> list[document.FeatureRates]:
@@ -215,9 +224,7 @@ def _rates_of_values(findings: TableFindings) -> list[document.FeatureRates]:
                 label=label,
                 n=int(item.rows[index]),
                 rate=_rounded(item.rates[index]),
-                confidence_interval=(
-                    None if np.isnan(low[index]) else (_rounded(low[index]), _rounded(high[index]))
-                ),
+                confidence_interval=_ends(low[index], high[index]),
                 base_rate=_rounded(base[index]),
             )
             for index, label in enumerate(item.labels[0])
@@ -247,6 +254,24 @@ def _value_intervals(findings: TableFindings, axis: int) -> tuple[Floats, Floats
     error = np.full(int(known.sum()), 1 - findings.parameters.confidence)
     ends[:, known] = rate_interval(side, findings.estimates.margin_kind, error)
     return ends[0], ends[1]
+
+
+def _term_intervals(findings: TextFindings, category: int) -> tuple[Floats, Floats]:
+    """Compute a confidence interval of the rate of each term of a category, each by itself."""
+    sets = findings.rule_sets.category_sets
+    [first] = [(item.first, len(item)) for item in sets if tuple(item.categories) == (category,)]
+    terms = np.arange(first[0], sum(first))
+    side = findings.estimates.sides[0].take(terms)
+    ends = np.full((2, len(terms)), np.nan)
+    known = np.flatnonzero(side.samples > 0)
+    error = np.full(len(known), 1 - findings.parameters.confidence)
+    ends[:, known] = rate_interval(side.take(known), findings.estimates.margin_kind, error)
+    return ends[0], ends[1]
+
+
+def _ends(low: float, high: float) -> tuple[Any, Any] | None:
+    """Round the ends of an interval as far as a chart shows them; None if they are NaN."""
+    return None if np.isnan(low) else (_rounded(low), _rounded(high))
 
 
 def _scatter(findings: Findings) -> tuple[list[document.ScatterCell], bool]:

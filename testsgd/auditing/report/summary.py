@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from testsgd.auditing.explaining import Explanation
 from testsgd.auditing.findings import Holdout, InSearch
@@ -198,7 +198,7 @@ class CellRate(Part):
         description="null if the cell has no rows, fewer than five, or none was sampled"
     )
     confidence_interval: Interval | None = Field(
-        None, description="confidence interval of the rate, for this cell by itself; null for terms"
+        None, description="confidence interval of the rate, for this cell by itself"
     )
     base_rate: Share | None = Field(
         None,
@@ -374,21 +374,25 @@ class GroupSummary(Part):
         None, description="what makes up its difference and goes with it; for the first groups"
     )
 
+    # The terms of an audit of texts, which texts are searched by; its summary sets them.
+    _terms: TermsSummary | None = PrivateAttr(None)
+
     def mask(self, data: Any) -> NDArray[np.bool_]:
-        """Return which rows of a table are in the group.
+        """Return which rows of a table, or which texts, are in the group.
 
         Parameters
         ----------
         data : data frame, n rows
             A pandas, polars or Arrow table with a column for each feature of the rules, its values
             as the audit calls them. Where rare values were joined, :meth:`AuditResult.mask` knows
-            which.
+            which. Of an audit of texts a list or a series of texts.
 
         Returns
         -------
         numpy.ndarray of bool, shape (n,)
             True for rows that satisfy every rule. A missing cell satisfies the value "missing" and
-            no other one, and lies in no interval; an interval holds its lower end.
+            no other one, and lies in no interval; an interval holds its lower end. True for texts
+            that mention the term of every rule, in any of its forms.
 
         Raises
         ------
@@ -404,8 +408,10 @@ class GroupSummary(Part):
         ['Black']
         """
         # Loaded by those who ask, not by every command.
-        from testsgd.auditing.report.membership import rules_mask
+        from testsgd.auditing.report.membership import rules_mask, texts_mask
 
+        if self._terms is not None:
+            return texts_mask(self.rules, data, self._terms.as_listed())
         return rules_mask(self.rules, data)
 
     def __repr__(self) -> str:
@@ -643,6 +649,8 @@ class AuditSummary(Part):
     def _is_consistent(self) -> Self:
         if self.parameters.max_features is None:
             raise ValueError("parameters.max_features: null, and yet groups were searched")
+        for group in self.groups:
+            group._terms = self.terms
         return self
 
     def __repr__(self) -> str:

@@ -203,6 +203,7 @@ def group_table(
         open_rows=0,
         most=SHOWN,
         searchable=not compact,
+        of_all=f"{count(summary.counts.groups - summary.counts.undecided_frequent)} judged",
         stacked=compact,
     )
 

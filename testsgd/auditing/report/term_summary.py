@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import Field
 
 from testsgd.auditing.report.controls import ControlsSummary
@@ -10,6 +12,9 @@ from testsgd.report.summaries import (
     Part,
     Share,
 )
+
+if TYPE_CHECKING:
+    from testsgd.data.text import SensitiveTerms
 
 
 class Snippet(Part):
@@ -70,3 +75,21 @@ class TermsSummary(Part):
     controls: ControlsSummary | None = Field(
         None, description="what the terms change against neutral words; null in old documents"
     )
+
+    def as_listed(self) -> SensitiveTerms:
+        """Return the list of terms, as far as texts are searched by it."""
+        # Loaded by those who search texts, not by every command.
+        from testsgd.data.text import SensitiveTerms, Term, TermCategory
+
+        return SensitiveTerms(
+            self.name,
+            self.source,
+            tuple(
+                TermCategory(
+                    category.name,
+                    tuple(Term(item.term, spellings=tuple(item.forms)) for item in category.terms),
+                )
+                for category in self.categories
+            ),
+            tuple(self.exceptions),
+        )

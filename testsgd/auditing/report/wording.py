@@ -94,7 +94,7 @@ def findings_intro(summary: AuditSummary) -> str:
         return (
             f"The first {count(len(shown))} groups by {by} {significant} and are "
             f"different people: any two share at most {share(MOST_SHARED)} of the smaller "
-            f"one{instead}."
+            f"one{instead}.{order_of_groups(summary)}"
         )
     if not summary.rules:
         return f"The first group by {by}."
@@ -108,6 +108,13 @@ def findings_intro(summary: AuditSummary) -> str:
 def other_rates(other: EstimandRates) -> str:
     """Write a group's rates by the other estimand."""
     return f"{percent(other.rate_in)} against {percent(other.rate_out)}"
+
+
+def order_of_groups(summary: AuditSummary) -> str:
+    """Write that a later group can differ more than the first; empty if that cannot be."""
+    if summary.parameters.ranked_by != "lower-bound":
+        return ""
+    return f" They are in the order of the {ranked_by(summary)}: a later one can differ more."
 
 
 def by_terms(summary: AuditSummary) -> bool:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.data import Outcome
-from testsgd.report.formatting import count, either, how_often, number, percent, shorten
+from testsgd.report.formatting import (
+    count,
+    either,
+    how_often,
+    number,
+    percent,
+    shorten,
+    whole_numbers,
+)
 from testsgd.report.summaries import RuleSummary
 
 ALL_OTHERS = "everybody else"
@@ -276,7 +283,7 @@ def _age(rule: RuleSummary, features: Features) -> str:
     if rule.high is None:
         return f"of {number(rule.low)} or older"
     if rule.feature in features.whole_numbers:
-        return f"of {_whole_numbers(rule.low, rule.high)}"
+        return f"of {whole_numbers(rule.low, rule.high)}"
     return f"of {number(rule.low)} to under {number(rule.high)}"
 
 
@@ -297,11 +304,5 @@ def _with(rule: RuleSummary, features: Features) -> str:
     if rule.high is None:
         return f"{rule.feature} of at least {number(rule.low)}"
     if rule.feature in features.whole_numbers:
-        return f"{rule.feature} {_whole_numbers(rule.low, rule.high)}"
+        return f"{rule.feature} {whole_numbers(rule.low, rule.high)}"
     return f"{rule.feature} from {number(rule.low)} to below {number(rule.high)}"
-
-
-def _whole_numbers(low: float, high: float) -> str:
-    """Write the whole numbers from a lower end to below an upper one."""
-    first, last = math.ceil(low), math.ceil(high) - 1
-    return f"{first}" if last <= first else f"{first} to {last}"

@@ -258,8 +258,7 @@ def _first(summary: MetricsSummary) -> tuple[Block, ...]:
     others = ("All that the report has are in the ", Link("ranking", "ranking"), ".")
     return (
         Paragraph(
-            "The first groups that are no near copies of one another, by the smallest size that "
-            "their interval allows.",
+            f"{wording.FIRST_GROUPS}.",
             "soft",
         ),
         table,

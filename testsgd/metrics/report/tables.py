@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from testsgd.metrics.report import wording
 from testsgd.metrics.report.summary import (
@@ -99,7 +99,8 @@ def ranking(metric: MetricSummary, summary: MetricsSummary) -> Table:
     lines = [_Line(metric, group) for group in metric.groups]
     label = f"{metric.title}: groups by rank"
     fold = f"{metric.title}: {plural(len(metric.groups), 'group')} by rank"
-    return _groups_table(label, lines, summary, fold=fold)
+    table = _groups_table(label, lines, summary, fold=fold)
+    return replace(table, of_all=f"{count(metric.judged)} judged")
 
 
 def _groups_table(
@@ -263,7 +264,8 @@ def notebook_blocks(summary: MetricsSummary) -> tuple[Block, ...]:
     blocks: list[Block] = []
     first = first_groups(summary)
     if first.rows:
-        blocks += [Heading("Largest differences"), first]
+        order = Paragraph(f"{wording.FIRST_GROUPS}.", "soft")
+        blocks += [Heading("Largest differences"), order, first]
     if summary.features:
         features = [
             feature.model_copy(update={"cells": feature.cells[:_VALUES]})

@@ -31,6 +31,12 @@ from testsgd.report.formatting import (
     signed,
 )
 
+# What a list of first groups says of its order.
+FIRST_GROUPS = (
+    "The first groups of each metric that are no near copies of one another, in the order of the "
+    "lower confidence bound, the smallest size that an interval allows: a later one can differ more"
+)
+
 
 def value_text(value: float | None, metric: MetricSummary) -> str:
     """Write a value of a metric."""

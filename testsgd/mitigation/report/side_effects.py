@@ -19,6 +19,7 @@ from testsgd.report.formatting import (
     interval,
     percent,
     plural,
+    points,
     shorten,
     size,
     size_points,
@@ -156,7 +157,9 @@ def effect_sentences(
     shown = effects.exceeded[0] if effects.exceeded else effects.largest
     if shown.after > shown.before:
         start = "The clearest: " if effects.exceeded else "Most of all "
-        sentences.append(f"{start}{_gap_grew(shown, words, features)}{_rates(shown, words)}.")
+        bound = "" if effects.exceeded else f", {_growth_bound(shown)}"
+        grew = f"{_gap_grew(shown, words, features)}{_rates(shown, words)}"
+        sentences.append(f"{start}{grew}{bound}.")
     return sentences + _loss_sentences(effects, allowed_loss, words, features)
 
 
@@ -196,6 +199,18 @@ def _gap_grew(gap: GapSummary, words: Words, features: Features) -> str:
         f"the gap in {RATE_NAMES[gap.rate]} between {whose} and {words.others} grew from "
         f"{size(gap.before)} to {size_points(gap.after)}"
     )
+
+
+def growth_text(gap: GapSummary) -> str:
+    """Write by how much a gap grew, with the lower confidence bound of that."""
+    return (
+        f"most of all in {RATE_NAMES[gap.rate]}, {shorten(gap.text, _GROUP_LIMIT)}: "
+        f"{size(gap.before)} to {size_points(gap.after)}, {_growth_bound(gap)}"
+    )
+
+
+def _growth_bound(gap: GapSummary) -> str:
+    return f"lower confidence bound of the growth {points(gap.low)}"
 
 
 def _rates(gap: GapSummary, words: Words) -> str:

@@ -9,13 +9,15 @@ from testsgd.auditing.report.vocabulary import words_for
 from testsgd.mitigation.compared_rates import SELECTION_RATE
 from testsgd.mitigation.frontiers.report.summary import FrontierSummary, PointSummary
 from testsgd.mitigation.frontiers.report.verdict import (
-    STATUS_NAMES,
     accuracy_points,
     best_of_ceiling,
     has_base_rates,
+    improved,
+    status_name,
 )
 from testsgd.mitigation.report.charts import lost_scale
 from testsgd.mitigation.report.phrases import budget
+from testsgd.mitigation.report.side_effects import growth_text
 from testsgd.report.blocks import (
     Block,
     Column,
@@ -38,6 +40,7 @@ from testsgd.report.blocks import (
 from testsgd.report.charts import Area, Highlight, Plane, Shape, Symbol, Threshold
 from testsgd.report.formatting import (
     count,
+    interval,
     moment,
     number,
     percent,
@@ -73,7 +76,7 @@ _OF_POINT = (
 def frontier_layout(summary: FrontierSummary) -> Document:
     """Lay a frontier out as a report; nothing is computed again."""
     verdict, data = summary.verdict, summary.data
-    name = STATUS_NAMES[verdict.status]
+    name = status_name(summary)
     subject = f"{summary.original.name} on {data.title or data.name}"
     return Document(
         what="Mitigation",
@@ -108,11 +111,19 @@ def key_figures(summary: FrontierSummary) -> KeyFigures:
     before = size_points(summary.worst_before.size)
     if point is None:
         return KeyFigures((KeyFigure("Worst difference", before, ("nothing was changed",), "bad"),))
+    change = "" if summary.worst_change is None else f"change: {interval(summary.worst_change)}"
+    better = improved(summary)
+    doubt = "" if better else "no improvement"
+    if better and summary.verdict.status == "not_certain":
+        doubt = "which chance may explain"
     worst = KeyFigure(
         "Worst difference of all groups",
         f"{size(summary.worst_before.size)} \N{RIGHTWARDS ARROW} {size_points(point.worst.size)}",
-        (f"of {plural(summary.groups, 'group')}, {count(summary.split.held_out)} held-out rows",),
-        "good" if point.worst.size < summary.worst_before.size else "bad",
+        (
+            f"of {plural(summary.groups, 'group')}, {count(summary.split.held_out)} held-out rows",
+            *filter(None, ("; ".join(filter(None, (change, doubt))),)),
+        ),
+        "bad" if not better else "" if doubt else "good",
     )
     low, high = point.accuracy.drop_interval
     cost = KeyFigure(
@@ -131,14 +142,15 @@ def key_figures(summary: FrontierSummary) -> KeyFigures:
     unclear = effects.unclear_count + effects.unclear_losses
     pays = KeyFigure(
         "Does a group pay?",
-        "yes" if paying else "none beyond chance" if unclear else "none found",
+        "yes" if paying else "not certain" if unclear else "none found",
         (
             f"gaps that grew too much: {count(effects.exceeded_count)} of {count(effects.gaps)}"
             f"{_by_chance(effects.unclear_count)}",
             f"groups that lost too much accuracy: {count(effects.lossy_count)} of "
             f"{count(effects.groups)}{_by_chance(effects.unclear_losses)}",
+            *([growth_text(effects.largest)] if unclear and effects.largest else []),
         ),
-        "bad" if paying else "good",
+        "bad" if paying else "" if unclear else "good",
     )
     return KeyFigures((worst, cost, pays))
 

@@ -84,6 +84,19 @@ def frontier_verdict(summary: FrontierSummary) -> FrontierVerdict:
     )
 
 
+def improved(summary: FrontierSummary) -> bool:
+    """Return whether the worst difference is smaller than before, be it by chance."""
+    return summary.point is not None and summary.point.worst.size < summary.worst_before.size
+
+
+def status_name(summary: FrontierSummary) -> str:
+    """Return the status as a few words; what is not certain may be no improvement at all."""
+    status = summary.verdict.status
+    if status == "not_certain" and not improved(summary):
+        return "No improvement"
+    return STATUS_NAMES[status]
+
+
 def _status(summary: FrontierSummary) -> Status:
     """Return the status: the first condition that holds decides."""
     point, effects = summary.point, summary.effects
@@ -106,7 +119,7 @@ def _status(summary: FrontierSummary) -> Status:
     over = point.accuracy.balanced_drop > summary.settings.balanced_budget
     if point.accuracy.drop > allowed or over:
         return "accuracy_unclear"
-    if point.worst.size >= summary.worst_before.size or change[1] >= 0:
+    if not improved(summary) or change[1] >= 0:
         return "not_certain"
     return "fairer"
 
@@ -124,10 +137,14 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
             f"No point of the frontier was chosen: {summary.reason}. The worst difference of "
             f"all groups is still {before}."
         )
+    change = "" if summary.worst_change is None else f" (change {interval(summary.worst_change)})"
+    if not improved(summary):
+        where = f"No improvement: on{where.removeprefix('On')}"
     moved = (
         f"{where} the worst difference{in_rates(summary)} of "
         f"{plural(summary.groups, 'group')} went from "
         f"{size_points(summary.worst_before.size)} to {size_points(point.worst.size)}"
+        f"{change * (not improved(summary) or status == 'not_certain')}"
     )
     cost = _cost(point)
     allowed = _allowed(summary, point)
@@ -144,6 +161,8 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
         case "side_effect":
             assert summary.effects is not None
             return f"{moved}, but {_paid(summary)}."
+        case "not_certain" if not improved(summary):
+            return f"{moved}; {cost}."
         case "not_certain":
             return f"{moved}, which chance may explain; {cost}."
         case _:
