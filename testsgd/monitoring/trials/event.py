@@ -221,7 +221,7 @@ class EventReader:
         self._derived = tuple(derived.items())
         self._group_fields = specification.group_fields
         self._group_if_unsaid = None
-        if specification.groups.by is not None and not _says_group_later(specification):
+        if specification.groups.by is not None and not _gets_group_later(specification):
             self._group_if_unsaid = _group_of_empty_fields(specification.groups.by)
 
     def read(self, event: Mapping[str, Any]) -> Event:
@@ -241,8 +241,8 @@ class EventReader:
         seconds, unit = moment or (None, None)
         unsaid = None
         if group is None and decision is not None and self._group_if_unsaid is not None:
-            is_said_empty = all(field in event for field in self._group_fields)
-            unsaid = self._group_if_unsaid if is_said_empty else None
+            is_empty = all(field in event for field in self._group_fields)
+            unsaid = self._group_if_unsaid if is_empty else None
         return Event(
             None if name is None else _quick_text(name, fields[0]),
             None if group is None else _quick_text(group, fields[1]),
@@ -327,7 +327,7 @@ def _group_reader(
     return read
 
 
-def _says_group_later(specification: MonitorSpecification) -> bool:
+def _gets_group_later(specification: MonitorSpecification) -> bool:
     """Return whether an event with the decision may come before the one with the group.
 
     So it is in a typed log, of which most events leave most fields empty.

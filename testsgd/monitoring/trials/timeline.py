@@ -371,13 +371,13 @@ class Timeline:
 
 
 # Values of an event that every version has.
-_ALWAYS_SAID = 7
+_ALWAYS_THERE = 7
 
 
 def _digest(event: Event) -> str:
     """Return what tells events apart; enough of it that two are never taken for one."""
     values = list(event)
-    while len(values) > _ALWAYS_SAID and not values[-1]:  # former versions had no such values
+    while len(values) > _ALWAYS_THERE and not values[-1]:  # former versions had no such values
         del values[-1]
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:24]
 
