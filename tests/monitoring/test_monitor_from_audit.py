@@ -494,3 +494,66 @@ def test_fields_of_groups_that_no_event_has_are_one_line(
         words = ["monitor", "run", "without.toml", "--events", events, "--groups", "result.json"]
         assert _run(words) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("left_out", [["gender"], ["gender", "age"]])
+def test_a_table_with_ids_that_lacks_a_field_of_the_groups_is_one_line(
+    left_out: list[str], with_result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(Path("result.json").read_text())
+    rules = [
+        {"feature": "gender", "values": ["female"], "low": None, "high": None, "text": "female"},
+        {"feature": "age", "values": None, "low": None, "high": 30.0, "text": "age < 30"},
+    ]
+    group = {**document["groups"][0], "rules": rules}
+    Path("two.json").write_text(json.dumps({**document, "groups": [group]}))
+    events = pd.read_csv("events.csv")
+    events.insert(0, "id", range(len(events)))
+    events.drop(columns=left_out).to_csv("renamed.csv", index=False)
+    words = ["monitor", "run", "without.toml", "--events", "renamed.csv", "--groups", "two.json"]
+    assert _run(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "'gender'" in line
+
+
+CHANGED_RULES: dict[str, list[dict[str, Any]]] = {
+    "contradicting": [
+        {"feature": "gender", "values": ["female"], "text": "a"},
+        {"feature": "gender", "values": ["male"], "text": "b"},
+    ],
+    "none": [],
+    "no value": [{"feature": "gender", "values": [], "text": "a"}],
+}
+
+
+@pytest.mark.parametrize("changed", CHANGED_RULES)
+@pytest.mark.parametrize("command", ["run", "init"])
+def test_a_result_with_wrong_groups_is_named_itself(
+    changed: str, command: str, with_result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(Path("result.json").read_text())
+    for group in document["groups"]:
+        group["rules"] = [{"low": None, "high": None, **one} for one in CHANGED_RULES[changed]]
+    Path("changed.json").write_text(json.dumps(document))
+    words = {
+        "run": ["run", "with.toml", "--events", "events.csv", "--groups", "changed.json"],
+        "init": ["init", "--from", "changed.json"],
+    }
+    assert _run(["monitor", *words[command]]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "changed.json" in line
+    assert "with.toml" not in line
+
+
+def test_the_rows_of_the_audit_are_said_with_its_groups(
+    with_result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "age >= 40"
+    chosen = testsgd.audit(None, None, "demo", estimand="observed", rows=rows)
+    Path("chosen.json").write_text(chosen.to_json())
+    watched = monitor_of_groups("without.toml", "chosen.json")
+    assert all(rows in group.when for group in watched.groups.by or ())
+    assert rows in (watched.groups.names or ())[1]
+    words = ["monitor", "run", "without.toml", "--events", "events.csv", "--groups", "chosen.json"]
+    assert _run(words) in (0, 1, 3)
+    assert any(rows in line for line in capsys.readouterr().err.splitlines()[:1])

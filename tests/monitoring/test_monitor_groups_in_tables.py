@@ -62,3 +62,40 @@ def test_an_event_without_id_and_group_is_in_no_group() -> None:
         {"sex": "f", "age": 50, "decision": 1, "label": 1},
     ]
     assert counts(document(OLD, "sex = m"), events) == {"0": (1, 1), "1": (0, 0)}
+
+
+def parity(*whens: str, **events: Any) -> dict[str, Any]:
+    watched = [{"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}]
+    return {**document(*whens), "events": events, "properties": watched}
+
+
+@pytest.mark.parametrize("has_id", [True, False])
+@pytest.mark.parametrize("as_file", [True, False])
+def test_a_person_of_whom_nothing_is_known_is_in_the_complement(
+    tmp_path: Path, has_id: bool, as_file: bool
+) -> None:
+    people = pd.DataFrame({"sex": ["f", None, "m", None, "f"], "decision": [1, 1, 0, 0, 1]})
+    if has_id:
+        people.insert(0, "id", [7, 8, 9, 10, 11])
+    path = tmp_path / "people.csv"
+    people.to_csv(path, index=False)
+    counted = counts(parity("sex = f", "not (sex = f)"), path if as_file else people)
+    assert counted == {"0": (2, 2), "1": (1, 3)}
+
+
+def test_what_was_said_before_stands_where_a_later_row_leaves_it_empty(tmp_path: Path) -> None:
+    path = tmp_path / "steps.csv"
+    path.write_text("id,sex,decision\n1,f,\n2,m,\n1,,1\n2,,0\n3,,1\n")
+    assert counts(parity("sex = f", "not (sex = f)"), path) == {"0": (1, 1), "1": (1, 2)}
+
+
+def test_an_event_without_the_fields_of_the_group_may_get_them_later() -> None:
+    events = [{"id": 1, "decision": 1}, {"id": 1, "sex": "f"}, {"id": 2, "sex": "m", "decision": 0}]
+    assert counts(parity("sex = f", "not (sex = f)"), events) == {"0": (1, 1), "1": (0, 1)}
+
+
+def test_in_a_typed_log_the_group_may_come_after_the_decision(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("id,sex,decision\n1,-,1\n1,f,-\n2,m,0\n")
+    typed = parity("sex = f", "not (sex = f)", empty=["-"])
+    assert counts(typed, path) == {"0": (1, 1), "1": (0, 1)}

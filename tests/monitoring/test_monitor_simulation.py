@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from testsgd.monitoring import (
     MonitorSpecification,
     simulate_monitor,
 )
+from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
+from testsgd.monitoring.simulation.population import past_population
+from testsgd.monitoring.trials import Trial
 from testsgd.report.kinds import read_result
 
 PARITY: dict[str, Any] = {
@@ -136,6 +140,92 @@ def test_past_events_are_drawn_from() -> None:
     assert dict(zip(summary.groups, summary.shares, strict=True)) == {"a": 0.75, "b": 0.25}
     assert (summary.past, summary.rate) == (400, pytest.approx(0.3))
     assert [one.bias for one in summary.alarms] == [0.0, 0.4, None]
+
+
+def labelled_people() -> list[dict[str, Any]]:
+    """Return people in three groups of whom a third has a positive label, more often in one."""
+    return [
+        {
+            "id": number,
+            "group": "abc"[(number % 4 > 1) + (number % 4 > 2)],
+            "decision": int(number % 10 < 3),
+            "label": int(number % 3 == 0 or number % 8 == 3),
+        }
+        for number in range(240)
+    ]
+
+
+def test_shares_and_rates_that_are_given_go_before_those_of_past_events() -> None:
+    watched = {"properties": [{"property": "equal_opportunity", "bound": 0.1}]}
+    asked: dict[str, Any] = {"bias": [0, 0.4], "runs": 4, "days": 5}
+    plain = simulate_monitor(watched, labelled_people(), **asked)
+    other = simulate_monitor(watched, labelled_people(), **asked, rate=0.6, share=0.7)
+    assert other.summary.rate == other.summary.settings.rate == 0.6
+    rest = [0.3 * share / sum(plain.summary.shares[1:]) for share in plain.summary.shares[1:]]
+    assert other.summary.shares == pytest.approx([0.7, *rest], abs=1e-6)
+    # Their own decisions do not have this rate.
+    assert [one.bias for one in other.summary.alarms] == [0.0, 0.4]
+    assert [one.bias for one in plain.summary.alarms] == [0.0, 0.4, None]
+    assert plain.summary.past == other.summary.past == 240
+    assert _figures(plain)[:2] != _figures(other)
+    labelled = simulate_monitor(watched, labelled_people(), **asked, label_rate=0.85)
+    assert labelled.summary.shares == plain.summary.shares
+    assert _figures(labelled) != _figures(plain)
+    assert "85%" in labelled.verdict.headline
+
+
+@pytest.mark.parametrize("label_rate", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("share", [None, 0.6])
+def test_past_people_are_drawn_with_the_label_rate_that_is_given(
+    label_rate: float, share: float | None
+) -> None:
+    trials = [
+        Trial(one["id"], one["group"], (), one["decision"], None, one["label"])
+        for one in labelled_people()
+    ]
+    asked = MonitorSimulationParameters(label_rate=label_rate, share=share)
+    population = past_population(trials, asked, where="events")
+    plain = past_population(trials, MonitorSimulationParameters(), where="events")
+    assert population.chances @ population.labels == pytest.approx(label_rate)
+    first = population.chances[population.members == 0].sum()
+    as_there = plain.chances[plain.members == 0].sum()
+    assert first == pytest.approx(as_there if share is None else share)
+    assert population.chances.sum() == pytest.approx(1)
+    # People of one group with equal labels are drawn equally often.
+    kinds = {(one.group, one.label) for one in trials}
+    assert len(np.unique(population.chances.round(12))) <= len(kinds)
+
+
+@pytest.mark.parametrize("ratio", [False, True])
+@pytest.mark.parametrize("rate", [0.3, 0.5, 0.7])
+def test_the_bias_that_an_error_advises_has_rates(ratio: bool, rate: float) -> None:
+    name = "disparate_impact" if ratio else "demographic_parity"
+    watched = {"properties": [{"property": name, "bound": 0.1}]}
+    asked: dict[str, Any] = {"runs": 1, "days": 1, "rate": rate}
+    people = labelled_people()
+    try:
+        simulate_monitor(watched, people, bias=[1], **asked)
+    except ParameterError as error:
+        numbers = [float(text) for text in re.findall(r"\d+\.\d+|\d+", str(error.remedy))]
+        advised, nearer = numbers
+        simulate_monitor(watched, people, bias=[advised], **asked)
+        simulate_monitor(watched, people, bias=[1], **{**asked, "rate": nearer})
+    else:
+        assert rate == 0.5 or (ratio and rate < 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"), [("demographic_parity", None), ("equal_opportunity", 1)]
+)
+def test_a_label_rate_that_past_people_cannot_have_is_refused(
+    name: str, labels: int | None
+) -> None:
+    people = [{**one, "label": labels} for one in labelled_people()]
+    with pytest.raises(ParameterError) as error:
+        simulate_monitor(
+            {"properties": [{"property": name, "bound": 0.1}]}, people, label_rate=0.3, runs=1
+        )
+    assert error.value.where == "label_rate"
 
 
 def loan_events(hours: list[int]) -> list[dict[str, Any]]:

@@ -6,13 +6,16 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import AfterValidator
 
 from testsgd.data import MISSING
 from testsgd.data.toml_document import ExactDocument, parse_toml, read_toml_text, validated
-from testsgd.errors import ParameterError
+from testsgd.errors import ExpressionError, ParameterError, SpecificationError
 from testsgd.expressions import parse, quoted, read_number
 from testsgd.fairness.chosen_groups import first_of, in_given_order
+from testsgd.fairness.conditioned_groups import ConditionedGroup, checked_groups
 from testsgd.fairness.metric_properties import BY_METRIC
 from testsgd.fairness.specification_text import commented, shortened
 from testsgd.report.kinds import read_result
@@ -34,6 +37,12 @@ _REST = "rest"
 _MOST_VALUES = 100
 EventValue: TypeAlias = "str | int | float | bool"
 D = TypeVar("D", bound=ExactDocument)
+
+
+class _BothGroups(ExactDocument):
+    """A group and its complement, as groups by expressions."""
+
+    groups: Annotated[tuple[ConditionedGroup, ...], AfterValidator(checked_groups)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +91,13 @@ class AuditedGroup:
         """The group and its complement, as tables of groups by expressions."""
         return (
             {"name": shortened(self.text), "when": self.inside},
-            {"name": COMPLEMENT, "when": self.outside},
+            {"name": self._complement, "when": self.outside},
         )
+
+    @property
+    def _complement(self) -> str:
+        """What the complement is called: after an audit of some rows only, it is among these."""
+        return COMPLEMENT if self.rows is None else shortened(f"{COMPLEMENT} with {self.rows}")
 
     @property
     def fields_text(self) -> str:
@@ -180,7 +194,8 @@ def audited_groups(
             remedy="audit more rows, or name groups yourself",
         )
     return tuple(
-        _group(summary, metric, group, place, len(first)) for place, group in enumerate(first, 1)
+        _checked_group(summary, metric, group, place, len(first), where)
+        for place, group in enumerate(first, 1)
     )
 
 
@@ -271,6 +286,25 @@ def _chosen(summary: Any, found: Sequence[Any], groups: int | None) -> Sequence[
     decided = [group for group in found if group.decided]
     conditions = [conditions_of(group.rules)[0] for group in decided]
     return first_of(in_given_order(decided, conditions, named), groups, named=True)
+
+
+def _checked_group(
+    summary: Any, metric: Any, group: Any, place: int, total: int, where: str
+) -> AuditedGroup:
+    """Return a group of a result, or refuse it if its rules are no expression of people."""
+    # A result that was changed by hand may have any rules.
+    try:
+        found = _group(summary, metric, group, place, total)
+        validated(_BothGroups, {"groups": found.tables}, where=where)
+    except (ExpressionError, SpecificationError) as error:
+        what = error.what if isinstance(error, SpecificationError) else str(error)
+        raise ParameterError(
+            f"the group {shortened(group.text)!r} has rules that make no two groups: {what}",
+            where=where,
+            remedy="give the result as testsgd audit wrote it",
+            group=group.text,
+        ) from error
+    return found
 
 
 def _group(summary: Any, metric: Any, group: Any, place: int, total: int) -> AuditedGroup:

@@ -194,8 +194,9 @@ def monitor(
             watching.dead_letter_bytes = letters.size
         if path is not None:
             watching.save(path)
-        # What was seen before is not known to a state, and an alert matters more.
-        if not (alerts or resumed or events.has_columns):
+        # What was seen before is not known to a state, and an alert matters more. With a state
+        # another table may have the groups of this one.
+        if not (alerts or resumed or (events.has_columns and path is not None)):
             fields.check(events.name or "events")
         status = watching.status()
         summary = summarise_monitoring(

@@ -242,10 +242,22 @@ def _check_columns(names: list[str], specification: MonitorSpecification, where:
             for field in decisions
             if field not in names and get_close_matches(field, names, cutoff=_SIMILAR)
         ]
-        needed = tuple(misspelt) if known else needed[:1]
+        needed = (*misspelt, *_half_there(specification, names)) if known else needed[:1]
     for name in needed:
         if name not in names:
             raise missing_column(name, names, where)
+
+
+def _half_there(specification: MonitorSpecification, names: list[str]) -> tuple[str, ...]:
+    """Return the fields of groups by expressions that a table lacks, if it has others of them.
+
+    No row of the table says the group then. One that is asked for by `missing` need not be there.
+    """
+    conditions = [group.condition for group in specification.groups.by or ()]
+    fields = specification.group_fields if conditions else ()
+    optional = {name for one in conditions if one.asks_for_missing for name in one.names}
+    lacking = tuple(name for name in fields if name not in names and name not in optional)
+    return lacking if not {*fields}.isdisjoint(names) else ()
 
 
 class FieldsOfEvents:

@@ -146,6 +146,11 @@ class _Writer:
                 f"Nothing is said by {texts}, whatever the field. In RTLola's CSV write # there,",
                 "which is an absent value; an empty cell is a value.",
             ]
+        if specification.groups.by is not None and self._joined:
+            self._notes += [
+                "An event with the decision and with no field of the groups says no group here; a",
+                "monitor takes such fields for missing values where they are empty, not absent.",
+            ]
         if specification.time.max_skew is not None:
             self._notes.append("Every time is believed; what time.max_skew asks for is not here.")
         # Names of inputs come first, so that no stream takes one.

@@ -54,9 +54,10 @@ def simulate_monitor(
         What to watch: an object, its keys, or the TOML file that has them.
     events : iterable, data frame or path-like, optional
         Past events, as for :func:`testsgd.monitor`. Their people are drawn with replacement: with
-        a bias each keeps group, label and given values, and is decided on anew; once more they
-        are drawn with their own decisions, which are favourable within the properties'
-        ``favourable_within`` as for a monitor. Left out, people are drawn by chances.
+        a bias each keeps group, label and given values, and is decided on anew; once more, unless a
+        ``rate`` is given, they are drawn with their own decisions, which are favourable within the
+        properties' ``favourable_within`` as for a monitor. A ``share`` or ``label_rate`` changes
+        how often each is drawn. Left out, people are drawn by chances.
     bias : sequence of float, optional
         True biases, from 0 to 1; by default 0, 0.05, 0.1 and 0.2, as far as there are such rates,
         and that of the rates that the specification says.
@@ -155,7 +156,7 @@ def _usual(specification: MonitorSpecification, population: Population) -> tuple
     ratio = specifies_ratios(specification)
     biases = {*BIASES}
     rates = specification.simulation.rates
-    if rates is not None and population.decisions is None:
+    if rates is not None and population.past is None:
         low, high = min(rates), max(rates)
         biases.add(round(1 - low / high if ratio else high - low, 3))
     return tuple(bias for bias in sorted(biases) if population.allows(bias, ratio=ratio))
@@ -187,4 +188,9 @@ def _population(
         return paper_population(specification, parameters)
     is_source = isinstance(events, EventSource)
     source = events if is_source else event_source(events, specification)
-    return past_population(past_trials(source, specification), where=source.name or "events")
+    labelled = any(watched.fairness.labelled for watched in specification.monitored)
+    if parameters.label_rate is not None and not labelled:
+        what = "no property counts labels, so past people have none that could be drawn"
+        raise ParameterError(what, where="label_rate", remedy="leave it out")
+    trials = past_trials(source, specification)
+    return past_population(trials, parameters, where=source.name or "events")

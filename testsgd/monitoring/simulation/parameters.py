@@ -28,7 +28,8 @@ class MonitorSimulationParameters(Parameters):
     rate: float | None = parameter(
         None,
         "Favourable decisions, in the middle of the lowest and the highest group; by default as "
-        "the specification says, or a half, and with past events theirs.",
+        "the specification says, or a half, and with past events theirs. With past events a rate "
+        "that is given takes the place of their own decisions.",
         above=0,
         below=1,
     )

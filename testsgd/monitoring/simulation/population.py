@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,9 @@ _VALUES = ("x", "y", "z")
 _NAMES = ("a", "b")
 # Of favourable decisions and of positive labels, if nothing is said.
 _HALF = 0.5
+# How often chances are scaled at most, and how near shares then are to those that are asked for.
+_MOST_SCALED = 1_000
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Population:
     """People to draw from; the first group has the lowest rate.
 
     `people` are drawn with replacement: the place of the group, the label and the given values of
-    each, and how often they are drawn. `decisions` are their own, of past events.
+    each, and how often they are drawn. `decisions` are their own, of past events that are drawn as
+    they are; `past` is how many people past events have.
     """
 
     groups: tuple[str, ...]
@@ -40,6 +45,7 @@ class Population:
     chances: NDArray[np.float64]
     rate: float
     decisions: NDArray[np.int64] | None = None
+    past: int | None = None
 
     def rates(self, bias: float, *, ratio: bool) -> NDArray[np.float64]:
         """Return the rate of each group, the lowest and the highest `bias` apart.
@@ -50,7 +56,9 @@ class Population:
         low, high = self._ends(bias, ratio=ratio)
         if low < 0 or high > 1:
             what = f"no rates around {self.rate:.3g} have a bias of {bias:g}"
-            remedy = "choose a smaller bias, or a rate nearer to 0.5"
+            # Rounded down, so that it can be given.
+            most = math.floor(1000 * self._largest_bias(ratio=ratio) + 1e-9) / 1000
+            remedy = f"choose a bias of at most {most:g}, or a rate nearer to 0.5"
             raise ParameterError(what, where="bias", remedy=remedy, value=bias)
         rates = np.full(len(self.groups), self.rate)
         rates[0] = low
@@ -61,6 +69,12 @@ class Population:
         """Return whether there are rates with this bias around the population's."""
         low, high = self._ends(bias, ratio=ratio)
         return low >= 0 and high <= 1
+
+    def _largest_bias(self, *, ratio: bool) -> float:
+        """Return the largest bias that some rates around the population's have."""
+        if ratio:
+            return min(1.0, 2 - 2 * self.rate)
+        return 2 * min(self.rate, 1 - self.rate)
 
     def _ends(self, bias: float, *, ratio: bool) -> tuple[float, float]:
         high = 2 * self.rate / (2 - bias) if ratio else self.rate + bias / 2
@@ -140,8 +154,13 @@ def assumed_rates(
     return rate, label_rate
 
 
-def past_population(trials: Sequence[Trial], *, where: str) -> Population:
-    """Return the people of past trials; the group with the lowest rate is the first."""
+def past_population(
+    trials: Sequence[Trial], parameters: MonitorSimulationParameters, *, where: str
+) -> Population:
+    """Return the people of past trials; the group with the lowest rate is the first.
+
+    They are drawn equally often, or as often as gives the shares that are asked for.
+    """
     by_group: dict[str, list[int]] = {}
     for trial in trials:
         by_group.setdefault(trial.group, []).append(trial.decision)
@@ -150,15 +169,55 @@ def past_population(trials: Sequence[Trial], *, where: str) -> Population:
         raise ParameterError(what, where=where, remedy="give events of more people")
     groups = sorted(by_group, key=lambda name: (np.mean(by_group[name]), name))
     decisions = np.array([trial.decision for trial in trials])
+    places = {name: place for place, name in enumerate(groups)}
+    members = np.array([places[trial.group] for trial in trials])
+    labels = np.array([trial.label or 0 for trial in trials])
     return Population(
         groups=tuple(groups),
-        members=np.array([groups.index(trial.group) for trial in trials]),
-        labels=np.array([trial.label or 0 for trial in trials]),
+        members=members,
+        labels=labels,
         conditions=tuple(trial.conditions for trial in trials),
-        chances=np.full(len(trials), 1 / len(trials)),
-        rate=float(decisions.mean()),
-        decisions=decisions,
+        chances=_chances(members, labels, parameters),
+        rate=float(decisions.mean()) if parameters.rate is None else parameters.rate,
+        # At another rate their own decisions would not be what is drawn.
+        decisions=decisions if parameters.rate is None else None,
+        past=len(trials),
     )
+
+
+def _chances(
+    members: NDArray[np.int64], labels: NDArray[np.int64], parameters: MonitorSimulationParameters
+) -> NDArray[np.float64]:
+    """Return how often past people are drawn, so that groups and labels have the given shares.
+
+    Groups stay in their proportion and labels are as they are within a group, as far as nothing
+    else is asked for.
+    """
+    chances = np.full(len(members), 1 / len(members))
+    shares = np.bincount(members) / len(members)
+    if parameters.share is not None:
+        others = shares[1:] / shares[1:].sum()
+        shares = np.array([parameters.share, *((1 - parameters.share) * others)])
+        chances = _scaled(chances, members, shares)
+    if parameters.label_rate is None:
+        return chances
+    wanted = np.array([1 - parameters.label_rate, parameters.label_rate])
+    for _ in range(_MOST_SCALED):
+        if len(np.unique(labels)) < len(wanted):
+            break
+        chances = _scaled(_scaled(chances, labels, wanted), members, shares)
+        if abs(chances[labels == 1].sum() - parameters.label_rate) < _NEAR:
+            return chances
+    what = f"no draw of past people has the label rate {parameters.label_rate:g}"
+    remedy = "choose a label rate nearer to that of the past events, or leave the events out"
+    raise ParameterError(what, where="label_rate", remedy=remedy, value=parameters.label_rate)
+
+
+def _scaled(
+    chances: NDArray[np.float64], kinds: NDArray[np.int64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return chances that are scaled within each kind, so that the kinds have shares."""
+    return np.asarray(chances * (shares / np.bincount(kinds, weights=chances))[kinds])
 
 
 class _Listener(Monitor):

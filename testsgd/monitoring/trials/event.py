@@ -164,6 +164,8 @@ class Event(NamedTuple):
     The name is the text of the id; of an id of several fields, the list of their texts as JSON.
 
     `prior_values` are the fields that a prior is computed from, as texts of exact fractions.
+    `group_if_unsaid` is the group of one whose fields of the group are empty, if no event of the
+    trial has said another before.
     """
 
     name: str | None
@@ -174,6 +176,7 @@ class Event(NamedTuple):
     time: float | None
     unit: Unit | None = None
     prior_values: tuple[str | None, ...] = ()
+    group_if_unsaid: str | None = None
 
 
 class EventReader:
@@ -185,6 +188,8 @@ class EventReader:
         "_empty",
         "_fields",
         "_given",
+        "_group_fields",
+        "_group_if_unsaid",
         "_joint_id",
         "_labels",
         "_prior_values",
@@ -214,6 +219,10 @@ class EventReader:
             if (condition := condition_of(field)) is not None:
                 derived[field] = _condition_reader(condition)
         self._derived = tuple(derived.items())
+        self._group_fields = specification.group_fields
+        self._group_if_unsaid = None
+        if specification.groups.by is not None and not _gets_group_later(specification):
+            self._group_if_unsaid = _group_of_empty_fields(specification.groups.by)
 
     def read(self, event: Mapping[str, Any]) -> Event:
         """Read one event, or refuse it."""
@@ -230,6 +239,10 @@ class EventReader:
             name = joint_id_text(event, self._joint_id)
         moment = None if time is None else self.moment(time)
         seconds, unit = moment or (None, None)
+        unsaid = None
+        if group is None and decision is not None and self._group_if_unsaid is not None:
+            is_empty = all(field in event for field in self._group_fields)
+            unsaid = self._group_if_unsaid if is_empty else None
         return Event(
             None if name is None else _quick_text(name, fields[0]),
             None if group is None else _quick_text(group, fields[1]),
@@ -244,6 +257,7 @@ class EventReader:
             unit,
             self._prior_values
             and tuple(_number_text(event.get(field), field) for field in self._prior_values),
+            unsaid,
         )
 
     def _without_empty(self, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,7 +302,8 @@ def _group_reader(
     """Return a function from an event to its group; None if it has no field that says it.
 
     A table has all columns in each row. So a row with an id says nothing of the group where all of
-    its fields are empty, but where a group is that of missing values.
+    its fields are empty, but where a group is that of missing values, or, with a decision, where
+    the group comes no later: see :attr:`Event.group_if_unsaid`.
     """
     fields = frozenset(specification.group_fields)
     tests = tuple((group.name, group.condition.holds) for group in groups)
@@ -310,6 +325,21 @@ def _group_reader(
         return NO_GROUP
 
     return read
+
+
+def _gets_group_later(specification: MonitorSpecification) -> bool:
+    """Return whether an event with the decision may come before the one with the group.
+
+    So it is in a typed log, of which most events leave most fields empty.
+    """
+    trials = specification.trials
+    is_typed = specification.events.empty is not None
+    return is_typed or trials.decision_deadline is not None or bool(specification.spans)
+
+
+def _group_of_empty_fields(groups: tuple[ConditionedGroup, ...]) -> str:
+    """Return the group of a person of whom no field of the groups is known."""
+    return next((group.name for group in groups if group.condition.holds({})), NO_GROUP)
 
 
 def _condition_reader(condition: Expression) -> Callable[[Mapping[str, Any]], int | None]:

@@ -370,9 +370,15 @@ class Timeline:
         self._buried = set(state.get("buried", ()))
 
 
+# Values of an event that every version has.
+_ALWAYS_THERE = 7
+
+
 def _digest(event: Event) -> str:
     """Return what tells events apart; enough of it that two are never taken for one."""
-    values = event if event.prior_values else event[:-1]  # former versions had no such values
+    values = list(event)
+    while len(values) > _ALWAYS_THERE and not values[-1]:  # former versions had no such values
+        del values[-1]
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:24]
 
 

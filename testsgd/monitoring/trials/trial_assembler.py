@@ -141,6 +141,8 @@ class TrialAssembler:
             self._learn(event)
             return steps
         record, new = self._find_record(event)
+        if event.group is None and record.group is None and event.group_if_unsaid is not None:
+            event = event._replace(group=event.group_if_unsaid)
         phase = "new" if new else self._phase(record, event)
         self._check(event, record, phase)
         outcome = _OUTCOMES[phase][self._content(event, record, phase)]

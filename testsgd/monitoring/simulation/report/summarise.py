@@ -38,7 +38,7 @@ def summarise(
     found: Sequence[FirstAlerts],
 ) -> MonitorSimulationSummary:
     """Return the document of a simulation."""
-    past = None if population.decisions is None else len(population.members)
+    past = population.past
     alarms = [_alarms(specification, parameters, one) for one in found]
     settings = parameters
     if past is None:
@@ -121,7 +121,7 @@ def _assumed(
     shares = _shares_text(_shares(population))
     text = f"With {people} a day, {shares} and rates around {_short(population.rate)}"
     labelled = any(watched.fairness.labelled for watched in specification.monitored)
-    if labelled and population.decisions is None:
+    if labelled and (population.past is None or parameters.label_rate is not None):
         _, label_rate = assumed_rates(specification, parameters)
         text += f", {_short(label_rate)} of labels positive"
     return text
