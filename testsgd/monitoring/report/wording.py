@@ -189,8 +189,12 @@ def duration(seconds: float | None) -> str:
 def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]:
     """Return the counts of the stream that are not 0: the name, the number, and what it means."""
     counts = (
-        ("Open trials", stream.open, "they wait for a group, a decision, a label or their deadline; "
-         "not all of them are counted yet"),
+        (
+            "Open trials",
+            stream.open,
+            "they wait for a group, a decision, a label or their deadline; not all of them are "
+            "counted yet",
+        ),
         ("Wrong events", stream.refused, "refused with an error; they changed nothing"),
         ("Ignored events", stream.ignored, "they say nothing that plays a part"),
         ("Repeated events", stream.repeated, "they only say what was known"),
