@@ -229,7 +229,9 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     label = summary.data.label
     gate = summary.parameters.fail_above
     by_metric = summary.parameters.metric != "selection_rate"
-    rest = f" in column {label.column}" if summary.data.kind == "rows" and not by_metric else ""
+    # Predictions that exist stand in a column of their own, beside that of the true labels.
+    has_column = summary.data.kind == "rows" and not summary.data.predictions_given
+    rest = f" in column {label.column}" if has_column and not by_metric else ""
     rest += f", that is, {label.meaning}." if label.meaning else "."
     if summary.model.output == "scores" and summary.model.threshold is not None:
         rest += f" A score above {number(summary.model.threshold)} counts as this prediction."
