@@ -206,3 +206,36 @@ def test_a_list_with_a_larger_difference_behind_the_first_says_its_order(view: s
     [figures] = [part for part in audit_layout(summary).opening if isinstance(part, KeyFigures)]
     [tile] = [figure for figure in figures.figures if figure.name.endswith(TILE)]
     assert not {"top", "largest", "worst"} & set(tile.name.lower().split())
+
+
+@pytest.mark.parametrize("outcome", ["benefit", "harm"])
+def test_a_headline_about_all_others_has_those_who_are_worse_off_beside_it(outcome: str) -> None:
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({
+        "sex": rng.choice(["f", "m"], ROWS),
+        "race": rng.choice(["White", "Black", "Asian"], ROWS),
+    })  # fmt: skip
+    first = (frame["sex"] == "m") & (frame["race"] == "White")
+    rate = np.where(first, 0.8, np.where(frame["sex"] == "m", 0.45, 0.35))
+    said = rng.random(ROWS) < (rate if outcome == "benefit" else 1 - rate)
+
+    def audited(**options: Any) -> AuditResult:
+        return testsgd.audit_predictions(
+            said.astype(int), sensitive_features=frame, replicates=99, **options
+        )
+
+    result = audited(outcome=outcome)
+    assert "men" not in result.verdict.headline.split(" than ")[0]
+    [sentence] = [one for one in result.verdict.sentences if "women" in one]
+    apart = []
+    for group in result.summary.groups:
+        inside = group.mask(frame)
+        difference = said[inside].mean() - said[~inside].mean()
+        if group.distinct and (difference < 0) == (outcome == "benefit"):
+            apart.append(f"{100 * abs(difference):.1f} points")
+    assert all(size in sentence for size in apart[:2])
+    assert len(apart) > 1
+    # From the other side the group itself is worse off, so nothing is to be added.
+    turned = audited(outcome="harm" if outcome == "benefit" else "benefit")
+    assert turned.verdict.headline.startswith("Men")
+    assert not any("women" in one for one in turned.verdict.sentences)

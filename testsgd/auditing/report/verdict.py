@@ -54,6 +54,7 @@ from testsgd.auditing.report.wording import (
     disagree,
     error_rate_sentences,
     few_outside_sentences,
+    findings,
     inside_only,
     lower_bound_points,
     not_searched_sentences,
@@ -62,6 +63,7 @@ from testsgd.auditing.report.wording import (
     within_others,
 )
 from testsgd.auditing.report.worse_off import (
+    ALL_OTHERS,
     Comparison,
     Features,
     base_rates_sentence,
@@ -86,6 +88,8 @@ from testsgd.report.formatting import (
 # Scores above it count as the favourable label, if nothing else is said.
 # Of a longer expression for the rows the headline has the beginning.
 _LONGEST_CHOICE = 120
+# Groups that a sentence names beside a headline about all others.
+_MOST_WORSE_OFF = 2
 # Labels that a sentence lists.
 _MOST_LABELS = 5
 _USUAL_THRESHOLD = 0.5
@@ -114,11 +118,14 @@ def verdict(
     outcome: Outcome = "reported" if decided else "not_enough_evidence"
     base: list[str] = []
     group_name = ""
+    themselves: list[str] = []
     if decided:
         headline, base, sentences = _of_decided(decided[0], summary, base_rates_of_look)
         leading = leading_look(summary, decided[0]) or decided[0]
         # Behind a headline that begins with the complement it has to be said which the group is.
-        group_name = shorten(leading.text, TEXT_LIMIT) if is_turned(leading, summary) else ""
+        if is_turned(leading, summary):
+            group_name = shorten(leading.text, TEXT_LIMIT)
+            themselves = _worse_off_themselves(headline, summary)
     else:
         headline = "Not enough evidence to judge any group."
         sentences = _why_nothing(summary)
@@ -156,8 +163,27 @@ def verdict(
     consisting = composition_sentences(
         consists_of, summary.unjudged.fewest, many, group_name=group_name
     )
-    sentences = [*base, *consisting, *first, *_unknown_labels(summary), *sentences]
+    known = [*base, *themselves, *consisting, *first, *_unknown_labels(summary)]
+    sentences = [*known, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
+
+
+def _worse_off_themselves(headline: str, summary: AuditSummary) -> list[str]:
+    """Write which of the first groups are worse off, if a headline says so of all others only."""
+    if not headline.startswith(ALL_OTHERS.capitalize()):
+        return []
+    features = Features.of(summary)
+    clauses = [
+        f"{group_in_words(group.rules, features)} ({how_often(group.difference)} than "
+        f"{complement_in_words(group.rules, features)})"
+        for group in findings(summary)
+        if group.score > 0 and not is_turned(group, summary)
+    ]
+    if not clauses:
+        return []
+    what = "group that is" if len(clauses) == 1 else "groups that are"
+    which = "is" if len(clauses) == 1 else "are"
+    return [f"The first {what} worse off {which} {series(clauses[:_MOST_WORSE_OFF])}."]
 
 
 def _unknown_labels(summary: AuditSummary) -> list[str]:
