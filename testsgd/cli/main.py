@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
+import re
 import sys
 import warnings
 from importlib import import_module
@@ -38,6 +39,9 @@ from testsgd.io import (
 # a command makes it needs to its end, so collecting as often as Python does finds little: it was a
 # twentieth of the time of a small audit.
 _COLLECTED_AFTER = (50_000, 20, 20)
+
+# A number of hundreds of digits in a message of typer's, and how it begins.
+_LONG_NUMBER = re.compile(r"(\d{20})\d{20,}")
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -321,7 +325,7 @@ def _outcome(arguments: list[str] | None) -> int:
         # depends on typer's version.
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             # Without a message it was the help that was asked for, and printed.
-            if message := error.format_message():
+            if message := _LONG_NUMBER.sub(r"\1…", error.format_message()):
                 words = sys.argv[1:] if arguments is None else arguments
                 if files := _files_of_a_pattern(words, message):
                     message = (
