@@ -152,13 +152,16 @@ class Declared:
                     f"{value!r} is not known", f"choose one of {', '.join(self.choices)}"
                 )
         elif self.kind in _KINDS:
-            check_size(value, where=self.name)
+            # A number without an end that is out of the range is better said so.
+            if isinstance(value, Integral):
+                check_size(value, where=self.name)
             kind, words = _KINDS[self.kind]
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise self._error(f"{value!r} is not {words}", f"give {words}")
             if isinstance(value, Real) and not self.parameter.holds(float(value)):
                 example = self.parameter.example or words
                 raise self._error(f"{value} is not {self.parameter.range}", f"give {example}")
+            check_size(value, where=self.name)
 
     def _error(self, what: str, remedy: str) -> ParameterError:
         return ParameterError(what, where=self.name, remedy=remedy, name=self.name)

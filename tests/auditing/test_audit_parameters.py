@@ -85,7 +85,7 @@ def test_a_value_out_of_range_is_named(name: str, values: list[Any]) -> None:
     "parameters",
     [
         {"theta": 1e-9, "error_margin": 0.999, "confidence": 0.5, "overlap": 1},
-        {"fail_above": 0, "bins": 2, "jobs": 1, "seed": 2**70, "max_queries": 2},
+        {"fail_above": 0, "bins": 2, "jobs": 1, "seed": 2**63 - 1, "max_queries": 2},
         {"fail_above": 1, "bins": 200, "min_samples": 1, "top": 1, "max_features": 100},
         {"theta": np.float64(0.1), "seed": np.int64(3), "bins": np.int32(4)},
         {"bins": None, "jobs": None, "fail_above": None, "max_queries": None},

@@ -35,7 +35,7 @@ from testsgd.mitigation.inputs import mitigation_inputs
         ({"largest_share": 0}, "largest_share: 0 is not in"),
         ({"largest_share": 1.1}, "largest_share: 1.1 is not in"),
         ({"max_draws": 0}, "max_draws: 0 is not at least 1"),
-        ({"seed": -1}, "seed: -1 is not at least 0"),
+        ({"seed": -1}, "seed: -1 is not between 0 and"),
         ({"side": "left"}, "side: 'left' is not known"),
         ({"fallback": "maybe"}, "fallback: 'maybe' is not known"),
     ],

@@ -162,7 +162,7 @@ def test_larger_samples_get_fewer_runs() -> None:
         ({"methods": ("none",)}, "'none' is unknown"),
         ({"sizes": (1_000, 100)}, "sizes: 100 is not at least 500"),
         ({"runs": 1}, "runs: 1 is not at least 2"),
-        ({"jobs": 0}, "jobs: 0 is not at least 1"),
+        ({"jobs": 0}, "jobs: 0 is not between 1 and"),
         ({"baseline_runs": -1}, "baseline_runs: -1 is not at least 0"),
     ],
 )
