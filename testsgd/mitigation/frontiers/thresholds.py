@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Probl
 from testsgd.mitigation.frontiers.scored import Floats, Scored, scores_of
 from testsgd.mitigation.thresholds import fair_thresholds
 from testsgd.models import Model
+from testsgd.rules import IntervalAxis
 
 # Budgets that are tried, as shares of that of the user.
 _BUDGETS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -55,11 +56,16 @@ class ThresholdModel:
     def write(self, folder: Path, about: Mapping[str, Any]) -> list[Path]:
         """Write the thresholds, and the model that they are of if it was fitted anew."""
         contingency = self.problem.contingency
+        # Programs read them: a bin is named by its limits, also one of whole numbers.
+        axes = [
+            replace(axis, greatest=None) if isinstance(axis, IntervalAxis) else axis
+            for axis in contingency.axes
+        ]
         cells = [
             {
                 "values": {
                     axis.feature: axis.labels[cell]
-                    for axis, cell in zip(contingency.axes, row.tolist(), strict=True)
+                    for axis, cell in zip(axes, row.tolist(), strict=True)
                 },
                 # JSON has no infinity: no row of the combination gets the label.
                 "threshold": float(limit) if np.isfinite(limit) else None,
