@@ -99,3 +99,20 @@ def test_in_a_typed_log_the_group_may_come_after_the_decision(tmp_path: Path) ->
     path.write_text("id,sex,decision\n1,-,1\n1,f,-\n2,m,0\n")
     typed = parity("sex = f", "not (sex = f)", empty=["-"])
     assert counts(typed, path) == {"0": (1, 1), "1": (0, 1)}
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_a_label_alone_is_of_the_last_trial_where_groups_are_expressions(table: bool) -> None:
+    document = {
+        "groups": [{"name": "older", "when": "age >= 40"}, {"name": "younger", "when": "age < 40"}],
+        "properties": [{"property": "equal_opportunity", "bound": "1/2", "rule": "estimate"}],
+    }
+    ages, decisions = [50, 20, 60, 30], [1, 0, 1, 1]
+    events: list[dict[str, Any]] = []
+    for age, decision in zip(ages, decisions, strict=True):
+        events.append({"age": age, "decision": decision, "label": None})
+        events.append({"age": None, "decision": None, "label": 1})
+    given = pd.DataFrame(events) if table else events
+    [compared] = testsgd.monitor(document, given).summary.comparisons
+    rates = {group.name: (group.numerator, group.denominator) for group in compared.groups}
+    assert rates == {"older": (2, 2), "younger": (1, 2)}

@@ -26,9 +26,11 @@ from shielded_streams import (
     shield_of,
 )
 
+import testsgd
+from testsgd.errors import EventError
 from testsgd.monitoring import Monitor, MonitorStatus
 from testsgd.serving import answer
-from testsgd.shielding import Shield
+from testsgd.shielding import Shield, load_shield
 
 LONGEST = {("a", "b"): 7, ("a", "b", "c"): 4}
 
@@ -238,3 +240,24 @@ def test_a_monitor_of_everything_sees_more_than_the_horizons() -> None:
     (one,) = status.comparisons
     assert one.windows_above == 0
     assert status.alerts > 0
+
+
+def test_a_journal_of_an_overruled_shield_is_no_log_of_its_decisions(tmp_path: Path) -> None:
+    document = {
+        "fairness": {"property": "demographic_parity", "bound": "1/4"},
+        "groups": {"names": ["female", "male"]},
+        "horizon": {"length": 4},
+    }
+    testsgd.synthesize_shield(document).save(tmp_path / "shield.npz")
+    journal = tmp_path / "loans.journal"
+    with load_shield(tmp_path / "shield.npz", journal=journal) as running:
+        for number, group in enumerate(["female", "male"] * 2):
+            running.decide(group, 1, event=str(number))
+        watched = {
+            "events": {"others": "ignore"},
+            "properties": [{"property": "demographic_parity", "bound": "1/4", "rule": "estimate"}],
+        }
+        assert testsgd.monitor(watched, journal).exit_code == 0
+        running.observe(decision=0, event="0")
+    with pytest.raises(EventError, match="overruled"):
+        testsgd.monitor(watched, journal)

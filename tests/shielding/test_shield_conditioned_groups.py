@@ -202,3 +202,15 @@ def test_an_infinite_number_of_a_person_is_refused() -> None:
     with pytest.raises(ParameterError, match="age"):
         answer(shield, person | json.loads('{"age": 1e400}'))
     assert answer(shield, person | {"age": 20})["group"] == "young women"
+
+
+def test_a_field_that_no_group_is_about_is_refused() -> None:
+    document = {
+        "fairness": {"property": "demographic_parity", "bound": "1/4"},
+        "groups": GROUPS,
+        "horizon": {"length": 8},
+    }
+    shield = synthesize_shield(document)
+    with pytest.raises(ParameterError, match="agee"):
+        shield.decide({"sex": "female", "age": 20, "agee": 1}, 1)
+    assert shield.decide({"sex": "female", "age": 20}, 1) == 1

@@ -151,6 +151,13 @@ class _Writer:
                 "An event with the decision and with no field of the groups says no group here; a",
                 "monitor takes such fields for missing values where they are empty, not absent.",
             ]
+        expressions = [condition_of(events.decision), condition_of(events.label)]
+        several = any(one is not None and len(one.names) > 1 for one in expressions)
+        if several or len(specification.group_fields) > 1:
+            self._notes += [
+                "An expression of several fields is read from events that have all of them; a",
+                "monitor also reads it from one that has some, and takes the others for missing.",
+            ]
         if specification.time.max_skew is not None:
             self._notes.append("Every time is believed; what time.max_skew asks for is not here.")
         # Names of inputs come first, so that no stream takes one.

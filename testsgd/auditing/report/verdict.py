@@ -554,12 +554,12 @@ def _why_nothing(summary: AuditSummary) -> list[str]:
     if counts.groups == 0 and parameters.groups:
         return [
             *named_sentences(summary),
-            f"Lower min_rows or theta, name larger groups, or bring more {words.many}.",
+            f"Lower {_binding_limit(summary)}, name larger groups, or bring more {words.many}.",
         ]
     if counts.groups == 0:
         return [
             inside_only(words.nothing_frequent.format(count(summary.unjudged.fewest)), summary),
-            f"Lower min_rows or theta, or bring more {words.many}.",
+            f"Lower {_binding_limit(summary)}, or bring more {words.many}.",
         ]
     return [
         f"None of {count(counts.groups)} groups reached an error margin of "
@@ -567,6 +567,15 @@ def _why_nothing(summary: AuditSummary) -> list[str]:
         f"within {parameters.max_queries:,} queries.",
         "Allow more queries, or a wider margin.",
     ]
+
+
+def _binding_limit(summary: AuditSummary) -> str:
+    """Return the parameter that says how many rows a group has at least."""
+    given = summary.parameters
+    if given.theta is None:
+        return "min_rows"
+    is_larger = given.min_rows is not None and summary.unjudged.fewest <= given.min_rows
+    return "min_rows" if is_larger else "theta"
 
 
 def _significance(top: GroupSummary, summary: AuditSummary, *, effect_first: bool) -> list[str]:

@@ -190,6 +190,7 @@ class EventReader:
         "_given",
         "_group_fields",
         "_group_if_unsaid",
+        "_has_expressions",
         "_joint_id",
         "_labels",
         "_prior_values",
@@ -220,6 +221,7 @@ class EventReader:
                 derived[field] = _condition_reader(condition)
         self._derived = tuple(derived.items())
         self._group_fields = specification.group_fields
+        self._has_expressions = specification.groups.by is not None
         self._group_if_unsaid = None
         if specification.groups.by is not None and not _gets_group_later(specification):
             self._group_if_unsaid = _group_of_empty_fields(specification.groups.by)
@@ -229,6 +231,8 @@ class EventReader:
         if not isinstance(event, Mapping):
             what = f"an event is a mapping of fields to values, not {type(event).__name__}"
             raise EventError(what, remedy='give one such as {"group": "a", "decision": 1}')
+        if "lost_since" in event and "final" in event:
+            raise _overruled()
         if self._empty:
             event = self._without_empty(event)
         if self._derived:
@@ -239,6 +243,14 @@ class EventReader:
             name = joint_id_text(event, self._joint_id)
         moment = None if time is None else self.moment(time)
         seconds, unit = moment or (None, None)
+        if (
+            name is None
+            and decision is None
+            and label is not None
+            and self._is_without_group(event)
+        ):
+            # A label alone is that of the last trial, whose group is known.
+            group = None
         unsaid = None
         if group is None and decision is not None and self._group_if_unsaid is not None:
             is_empty = all(field in event for field in self._group_fields)
@@ -260,6 +272,12 @@ class EventReader:
             unsaid,
         )
 
+    def _is_without_group(self, event: Mapping[str, Any]) -> bool:
+        """Return whether groups are by expressions, and the event has no value in their fields."""
+        if not self._has_expressions:
+            return False
+        return not any(_has_value(event, field) for field in self._group_fields)
+
     def _without_empty(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Return the event without the fields whose text stands for no value."""
         return {
@@ -280,6 +298,15 @@ class EventReader:
     def moment(self, time: Any) -> Moment | None:
         """Read a moment as the specification says it is written; None if it is missing."""
         return moment_of(time, self._fields[4], self._unit)
+
+
+def _overruled() -> EventError:
+    """Return the error about a line of a shield's journal that replaces a decision."""
+    return EventError(
+        "a person overruled the shield here, so the decision that counted before is no longer true",
+        where="final",
+        remedy="watch the decisions as they were made in the end: a log that has one a person",
+    )
 
 
 def _number_text(value: Any, field: str) -> str | None:

@@ -253,6 +253,15 @@ class Shield:
             jobs=jobs,
         )
 
+    def _check_known_fields(self, person: Mapping[str, Any]) -> None:
+        """Refuse a field that no group is about: it may be a slip for one that some are about."""
+        known = self.specification.groups.fields
+        unknown = [str(name) for name in person if name not in known]
+        if unknown and known:
+            remedy = f"give {', '.join(known)}; null for what is not known"
+            what = f"the person has an unknown field {unknown[0][:80]!r}"
+            raise ParameterError(what, where="group", remedy=remedy, name=unknown[0])
+
     def decide(
         self,
         group: str | Mapping[str, Any],
@@ -308,6 +317,7 @@ class Shield:
         state = self._state
         # Most groups are names, and to ask for the abstract class takes long.
         if type(group) is not str and isinstance(group, Mapping):
+            self._check_known_fields(group)
             group = self.specification.group_of(group)
         try:
             index = self._places.get(group)
