@@ -203,8 +203,12 @@ def test_no_group_at_all_says_what_would_help() -> None:
     judged = judge([], unjudged=unknown(1000, fewest=250))
     assert (judged.status, judged.exit_code) == ("not_enough_evidence", 3)
     assert "250 rows" in words(judged)
+    # What is to be lowered is what says how many rows a group has at least.
     assert "theta" in words(judged)
+    assert "min_rows" not in words(judged)
+    judged = judge([], unjudged=unknown(1000, fewest=250), min_rows=250)
     assert "min_rows" in words(judged)
+    assert "theta" not in words(judged)
 
 
 def test_the_confidence_interval_is_told_with_its_numbers() -> None:
