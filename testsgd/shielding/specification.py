@@ -270,7 +270,7 @@ class ShieldSpecification(ExactDocument):
     def _parts_agree(self) -> ShieldSpecification:
         self._check_shares()
         columns = self.inputs.columns
-        # A saved shield has all keys, also those that nobody set.
+        # A saved shield has all keys, also those that were left out.
         if self.groups.by is not None and columns and columns.group != LogColumns().group:
             what = "groups by expressions are read from the fields of the expressions"
             raise mistake(("inputs", "columns", "group"), what, "remove it")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # So many alerts are in the document.
 MOST_ALERTS = 1000
-# So many values that are not named.
+# Values that no expression names are listed up to this number.
 _MOST_VALUES = 20
 _ORDER = {"beyond": 0, "undecided": 1, "within": 2}
 
