@@ -196,17 +196,25 @@ def _feature_rates(findings: Findings) -> list[document.FeatureRates]:
     features = []
     for item in _rates_of_terms(findings, 1):
         low, high = _term_intervals(findings, listed[item.features[0]])
-        cells = [
-            document.CellRate(
-                label=label,
-                n=int(item.rows[index]),
-                rate=_rounded(item.rates[index]),
-                confidence_interval=_ends(low[index], high[index]),
-            )
-            for index, label in enumerate(item.labels[0])
-        ]
-        features.append(document.FeatureRates(feature=item.features[0], cells=cells))
+        features.append(_rates_of_feature(item, low, high, np.full(len(low), np.nan)))
     return features
+
+
+def _rates_of_feature(
+    item: RateGrid, low: Floats, high: Floats, base: Floats
+) -> document.FeatureRates:
+    """Return the rates of one feature's values, with their intervals and base rates, (values,)."""
+    cells = [
+        document.CellRate(
+            label=label,
+            n=int(item.rows[index]),
+            rate=_rounded(item.rates[index]),
+            confidence_interval=_ends(low[index], high[index]),
+            base_rate=_rounded(base[index]),
+        )
+        for index, label in enumerate(item.labels[0])
+    ]
+    return document.FeatureRates(feature=item.features[0], cells=cells)
 
 
 def _rates_of_values(findings: TableFindings) -> list[document.FeatureRates]:
@@ -219,17 +227,7 @@ def _rates_of_values(findings: TableFindings) -> list[document.FeatureRates]:
         if labels is not None:
             base = base_rates_of_cells(findings, labels, axis)
             base[item.rows < FEWEST_SHOWN] = np.nan
-        cells = [
-            document.CellRate(
-                label=label,
-                n=int(item.rows[index]),
-                rate=_rounded(item.rates[index]),
-                confidence_interval=_ends(low[index], high[index]),
-                base_rate=_rounded(base[index]),
-            )
-            for index, label in enumerate(item.labels[0])
-        ]
-        features.append(document.FeatureRates(feature=item.features[0], cells=cells))
+        features.append(_rates_of_feature(item, low, high, base))
     return features
 
 
