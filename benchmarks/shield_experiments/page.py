@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,12 @@ def _settings_list(results: Row) -> str:
         "(equal opportunity).",
         *(f"- {name}: {remark}." for name, remark in REMARKS.items()),
     ]
-    return "\n".join(lines)
+    wrapped = [
+        part
+        for line in lines
+        for part in textwrap.wrap(line, 100, subsequent_indent="  ", break_on_hyphens=False)
+    ]
+    return "\n".join(wrapped)
 
 
 def _groups(rows: list[Row]) -> str:

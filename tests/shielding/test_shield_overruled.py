@@ -252,3 +252,71 @@ def test_as_a_message() -> None:
     decision = answer(labelled, {"group": "a", "recommendation": 1, "id": "x"})["decision"]
     given = answer(labelled, {"decision": 1 - decision, "label": 1, "id": "x"})
     assert (given["observed"], given["final"], given["pending"]) == (1, 1 - decision, False)
+
+
+PERIODIC: list[dict[str, Any]] = [
+    {"shield": "static-fair", "bound": "1/2", "length": 4},
+    {
+        "shield": "static-bounded-welfare",
+        "welfare": ["1/4", "3/4"],
+        "bound": "1/2",
+        "length": 6,
+    },
+    {"shield": "dynamic", "bound": "1/2", "length": 4},
+]
+
+
+@pytest.mark.parametrize("case", PERIODIC, ids=lambda case: case["shield"])
+def test_what_is_left_over_all_periods(case: dict[str, Any]) -> None:
+    periods = 5
+    wanted = specification(**case, periods=periods)
+    first = Shield.synthesize(wanted)
+    is_static = case["shield"] != "dynamic"
+    found: set[str] = set()
+    for seed in range(40):
+        draw = random.Random(seed)
+        shield = Shield(wanted, first.inputs, first._policy.first_solution())
+        for number in range(periods * case["length"]):
+            # Both groups in turn, so that the assumptions hold but for a few periods.
+            group = "ab"[number % 2] if draw.random() < 0.9 else "a"
+            decision = shield.decide(group, draw.randrange(2))
+            if seed % 4 and draw.random() < 0.1:
+                shield.observe(decision=1 - decision)
+            reports = shield.period_reports
+            left = shield.guarantee_over_periods
+            assert left is not None
+            kept = [one.assumption_held and one.lost_since is None for one in reports]
+            if is_static and not all(kept):
+                assert left == f"lost since period {kept.index(False)}"
+                assert shield.to_dict()["guarantee_over_periods"] == left
+            elif left == "holds":
+                assert shield.guarantee == "holds"
+                assert shield.promised == wanted.bound
+            found.add(left.split()[0])
+        for report in shield.period_reports:
+            before = kept[: report.period + 1] if is_static else [kept[report.period]]
+            assert report.promised_so_far == all(before)
+            assert report.fair_so_far or not report.promised_so_far
+    assert found == {"holds", "lost"}
+
+
+def test_nothing_is_said_over_the_periods_of_a_finite_horizon() -> None:
+    shield = Shield.synthesize(specification(bound="1/4", length=2, after="next"))
+    for group in "abab":
+        shield.decide(group, 1)
+    assert shield.guarantee_over_periods is None
+    assert {report.promised_so_far for report in shield.period_reports} == {None}
+
+
+def test_a_later_period_does_not_hide_that_an_earlier_one_was_lost() -> None:
+    shield = Shield.synthesize(specification(shield="static-fair", bound="1/4", length=4))
+    for group in "abab":
+        shield.decide(group, 1)
+    answered = answer(shield, {"decision": 0})
+    assert answered["guarantee_over_periods"] == "lost since period 0"
+    shield.decide("a", 1)
+    assert (shield.guarantee, shield.guarantee_over_periods) == ("holds", "lost since period 0")
+    for group in "bab":
+        shield.decide(group, 1)
+    assert [report.promised_so_far for report in shield.period_reports] == [False, False]
+    assert shield.period_reports[1].fair_so_far

@@ -85,9 +85,10 @@ def answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
         Of a recommendation its ``group``, the ``decision`` and whether it is ``changed``;
         ``counted`` is false if the group is unknown and was passed through. Of a label the
         ``label``, and the same as ``observed``. Of a final decision it as ``final``, how many were
-        ``overruled`` so far, and the ``guarantee`` that is left. Of all of them the ``period``, the
-        ``step`` within it and whether a label is ``pending``, all after the event, and the ``id``
-        if one came or if the decision that it belongs to had one.
+        ``overruled`` so far, and the ``guarantee`` that is left, of a periodic shield also the
+        ``guarantee_over_periods``. Of all of them the ``period``, the ``step`` within it and
+        whether a label is ``pending``, all after the event, and the ``id`` if one came or if the
+        decision that it belongs to had one.
 
     Raises
     ------
@@ -172,6 +173,8 @@ def outcome_answer(shield: Shield, event: Mapping[str, Any]) -> dict[str, Any]:
             "overruled": shield.overruled,
             "guarantee": shield.guarantee,
         }
+        if shield.guarantee_over_periods is not None:
+            given["guarantee_over_periods"] = shield.guarantee_over_periods
     return given | _progress(shield, event_id)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -45,6 +45,10 @@ class PeriodReport:
     overruled: int = 0  # Decisions that a person changed afterwards; the counts follow the person.
     # After how many decisions of the period an overruled one broke the promise; None: it was kept.
     lost_since: int | None = None
+    # Whether the bound on the history up to the end of this period was promised: by a static shield
+    # if the assumption held and the promise was kept in all periods so far, by a dynamic one, whose
+    # problem has the history in it, if in this one. None for a finite horizon.
+    promised_so_far: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them; a bias or a bound as text, because it is exact.
@@ -412,9 +416,27 @@ class PeriodLog:
 
     def reports(self) -> tuple[PeriodReport, ...]:
         """Return the reports of all finished periods."""
-        self._reports += [report() for report in self._unwritten]
+        for report in self._unwritten:
+            self._reports.append(self._with_promise(report()))
         self._unwritten.clear()
         return tuple(self._reports)
+
+    def unpromised_since(self) -> int | None:
+        """Return since which period nothing is promised of the history; None: it is at the end."""
+        reports = self.reports()
+        if not reports or reports[-1].promised_so_far is not False:
+            return None
+        promised = (report.period for report in reversed(reports) if report.promised_so_far)
+        return next(promised, -1) + 1
+
+    def _with_promise(self, report: PeriodReport) -> PeriodReport:
+        """Return the report of the next period, with what was promised of the history."""
+        if report.assumption_held is None:
+            return report
+        promised = report.assumption_held and report.lost_since is None
+        if self._specification.horizon.shield != "dynamic" and self._reports:
+            promised = promised and self._reports[-1].promised_so_far is True
+        return replace(report, promised_so_far=promised)
 
     def _report(
         self,

@@ -567,7 +567,7 @@ class Shield:
 
     @property
     def guarantee(self) -> str:
-        """What is left of the promise of this period.
+        """What is left of the promise of this period; see also `guarantee_over_periods`.
 
         "holds", "lost since decision N" if a person overruled the shield so that the bound cannot
         be kept any more for all who may come, or "none" if no shield exists for the period. What is
@@ -578,6 +578,27 @@ class Shield:
         if self._state.lost_since is None or self._can_keep():
             return "holds"
         return f"lost since decision {self._state.lost_since}"
+
+    @property
+    def guarantee_over_periods(self) -> str | None:
+        """What is left of the promise of a periodic shield, which is about all periods together.
+
+        "holds" as long as what it rests on was so, or "lost since period N", from 0: in that period
+        the assumption failed, a person overruled the shield so that the bound was not kept, or no
+        shield existed for the bound. A static shield's promise stays lost, because a later period
+        does not make up for an earlier one; a dynamic shield takes the history into account, and
+        its promise holds again once a shield for the bound exists. None for a finite horizon.
+        """
+        if self.specification.horizon.shield == "finite":
+            return None
+        since = self._log.unpromised_since()
+        is_dynamic = self._policy.is_solved_each_period
+        is_over = self._state.step == self._horizon and self._state.waiting is None
+        if since is not None and (is_over or not is_dynamic):
+            return f"lost since period {since}"
+        if self.guarantee == "holds" and self.promised == self.specification.bound:
+            return "holds"
+        return f"lost since period {self._state.period if since is None else since}"
 
     @property
     def unknown(self) -> int:
@@ -617,6 +638,7 @@ class Shield:
         return self._state.to_dict() | {
             "active": self.active,
             "guarantee": self.guarantee,
+            "guarantee_over_periods": self.guarantee_over_periods,
             "promised": None if self.promised is None else str(self.promised),
             "ended": self.ended,
             "bias": str(self.bias),
