@@ -1,7 +1,12 @@
-"""The tables of the real runs in README and docs, from the results in reports/."""
+"""The tables of the real runs in README and docs, from the results in reports/.
+
+``python -m benchmarks.gallery --render`` also renders every report in reports/ anew from its
+result, as after a change of a layout; nothing is computed again.
+"""
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from benchmarks.marked_page import fill_marked
@@ -10,6 +15,7 @@ from testsgd.data import load_specification
 from testsgd.mitigation import MitigationResult, MitigationSummary
 from testsgd.mitigation.report.summary import RatesSummary
 from testsgd.models import read_card
+from testsgd.report.kinds import read_result
 from testsgd.report.markdown import escape
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -225,8 +231,18 @@ def _paper_cells(name: str) -> str:
     )
 
 
+def render(folder: Path) -> None:
+    """Write the HTML and the Markdown of every result in a folder of reports."""
+    for result in sorted(folder.glob("*/result.json")):
+        read_result(result).write(result.parent, ("html", "md"))
+
+
 def main() -> None:
     """Put the tables between their marks in the README and in the docs."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gallery")
+    parser.add_argument("--render", action="store_true", help="render all reports anew, too")
+    if parser.parse_args().render:
+        render(_ROOT / "reports")
     readme = _ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     for (begin, end), table in zip(_MARKS, (gallery(), text_gallery()), strict=True):
