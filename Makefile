@@ -49,7 +49,7 @@ reports retrain compare certify generative generative-llm generative-portraits: 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z][a-z|-]*:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@for name in $(REAL); do printf "  make %-15s Audit the committed network on %s\n" $$name $$name; done
-	@for name in $(REAL) wiki imdb; do printf "  make %-15s The same by the settings of the paper\n" paper-$$name; done
+	@for name in $(REAL) wiki imdb; do printf "  make %-15s The same by the estimand and threshold of the paper\n" paper-$$name; done
 	@for name in $(TEXTS); do printf "  make %-15s Train a network on the texts of %s and audit it\n" $$name $$name; done
 	@for name in demo $(REAL) $(TEXTS); do printf "  make %-15s Train the network on %s anew\n" train-$$name $$name; done
 	@for name in demo $(REAL); do printf "  make %-15s Compare the audit with other methods on %s\n" compare-$$name $$name; done

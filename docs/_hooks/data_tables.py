@@ -42,7 +42,7 @@ def results() -> dict[str, AuditSummary]:
 
 @functools.cache
 def paper_results() -> dict[str, AuditSummary]:
-    """Read the results by the paper's settings; those of texts have no others."""
+    """Read the results by the paper's estimand and threshold, or those that there are."""
     return results() | _read("{}-paper")
 
 
@@ -142,7 +142,8 @@ def gallery() -> str:
     for name, summary in results().items():
         beside = ""
         if (_REPORTS / f"{name}-paper" / "report.md").is_file():
-            beside = f" ([by the paper's settings](../reports/{name}-paper/report.md))"
+            page = f"../reports/{name}-paper/report.md"
+            beside = f" ([by the paper's estimand and threshold]({page}))"
         lines.append(
             f"- [{cell(summary.data.title)}](../reports/{name}/report.md): "
             f"{cell(summary.verdict.headline)}{beside}"

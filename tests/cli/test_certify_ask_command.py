@@ -67,6 +67,10 @@ def test_a_file_of_people_is_answered_in_a_file(testsgd: Run, folder: Path, name
         answers = list(csv.DictReader(file))
     expected = ["unfair" if _decisions_differ(a, b) else "fair" for a, b in people]
     assert [answer["verdict"] for answer in answers] == expected
+    counterparts = [answer["counterpart"] for answer in answers if answer["verdict"] == "unfair"]
+    assert [json.loads(counterpart) for counterpart in counterparts] == [
+        {"woman": 0} for _ in counterparts
+    ]
     assert finished.code == 1
     assert f"{expected.count('unfair')} unfair" in finished.out
 

@@ -211,13 +211,13 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         found = located(checks, domain, values, summary.regions, covering=covering)
         if summary.method != "enumerated":
             return found
-        # Everybody was tried, so people lie in a box of which one thing is proved. Regions of a
-        # weighted domain say nothing of those in them who have no weight.
+        # Everybody was tried, so each person lies in a box of which one thing is proved. Regions
+        # of a weighted domain say nothing of people without weight, so none is taken from these.
         weighted = summary.domain.weight != "volume"
         coarse = [
             place
             for place, check in enumerate(found)
-            if (check.region is not None if weighted else check.region_proof in ("mixed", None))
+            if weighted or check.region_proof in ("mixed", None)
         ]
         if not coarse:
             return found

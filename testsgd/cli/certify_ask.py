@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -114,6 +115,10 @@ def certify_ask(
     )
     if out is not None:
         frame = people_frame(checks, people)
+        frame["counterpart"] = [
+            None if check.counterpart is None else json.dumps(check.counterpart, ensure_ascii=False)
+            for check in checks
+        ]
         if not isinstance(people, pd.DataFrame):
             frame.index += 1
         write_text(out, csv_of(frame, index_label="row"))
