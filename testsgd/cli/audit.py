@@ -51,6 +51,7 @@ def audit(
     ] = None,
     sensitive: options.SensitiveOption = None,
     label: options.LabelOption = None,
+    encoding: options.EncodingOption = None,
     weights: Annotated[
         str | None, typer.Option(help="Of a file of rows: the column with weights of the rows.")
     ] = None,
@@ -160,7 +161,9 @@ def audit(
         if predictions is None or counted or not is_rows_file(Path(dataset)):
             _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
         assert predictions is not None
-        table = _impact_ratios(Path(dataset), predictions, impact_ratios, favorable)
+        table = _impact_ratios(
+            Path(dataset), predictions, impact_ratios, favorable, encoding=encoding
+        )
     asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
         of_metrics = {
@@ -181,6 +184,7 @@ def audit(
                 "a file of rows that has no description",
                 sensitive=sensitive,
                 label=label,
+                encoding=encoding,
                 weights=None if predictions is not None else weights,
                 **of_counts,
             )
@@ -197,6 +201,7 @@ def audit(
             result = _audit_counted(
                 dataset,
                 counts=counts,
+                encoding=encoding,
                 predictions=predictions,
                 sensitive=options.listed(sensitive or ""),
                 label=label,
@@ -213,6 +218,7 @@ def audit(
                 predictions=predictions,
                 sensitive_features=options.listed(sensitive or ""),
                 label=label,
+                encoding=encoding,
                 favourable=favorable,
                 outcome=outcome,
                 threshold=threshold,
@@ -228,6 +234,7 @@ def audit(
                 model=asked,
                 sensitive_features=options.listed(sensitive or ""),
                 label=label,
+                encoding=encoding,
                 favourable=favorable,
                 outcome=outcome,
                 threshold=threshold,
@@ -246,6 +253,7 @@ def audit(
                 predictions=predictions,
                 model=asked,
                 label=label,
+                encoding=encoding,
             )
         elif predictions is not None:
             from testsgd.metrics import audit_described_predictions
@@ -320,7 +328,7 @@ def _check_no_folder(dataset: str) -> None:
 
 
 def _impact_ratios(
-    path: Path, predictions: str, columns: str, favourable: str | None
+    path: Path, predictions: str, columns: str, favourable: str | None, *, encoding: str | None
 ) -> ImpactRatios:
     """Compute the table of impact ratios of all rows of a file."""
     from testsgd.auditing import check_columns, impact_ratios
@@ -334,7 +342,7 @@ def _impact_ratios(
             remedy="name those of sex and of race, with a comma",
             name="impact_ratios",
         )
-    frame = read_frame(path)
+    frame = read_frame(path, encoding=encoding)
     check_columns(frame, {"predictions": predictions}, named)
     return impact_ratios(
         frame[predictions], sex=frame[named[0]], race=frame[named[1]], favourable=favourable
@@ -372,6 +380,7 @@ def _audit_counted(
     dataset: str,
     *,
     counts: str | None,
+    encoding: str | None,
     predictions: str | None,
     sensitive: list[str],
     label: str | None,
@@ -401,6 +410,7 @@ def _audit_counted(
         )
     weights = chosen.pop("weights", None)
     if counts is None:
+        _check_no_columns("a file of rows that is read as text", encoding=encoding)
         name = Path(dataset.partition("?")[0]).name.partition(".")[0].strip("*?[]-_") or "data"
         return audit_rows_elsewhere(
             open_elsewhere(dataset),
@@ -418,7 +428,7 @@ def _audit_counted(
 
         raise no_scores_given(threshold)
     return audit_counts(
-        read_frame(Path(dataset)),
+        read_frame(Path(dataset), encoding=encoding),
         predictions=predictions,
         sensitive_features=sensitive,
         rows=counts,

@@ -21,6 +21,7 @@ from testsgd.cli.console import (
 )
 from testsgd.cli.options import (
     DataOption,
+    EncodingOption,
     FavourableOption,
     JobsOption,
     LabelOption,
@@ -158,6 +159,7 @@ def theta(
     ] = None,
     sensitive: SensitiveOption = None,
     label: LabelOption = None,
+    encoding: EncodingOption = None,
     favorable: FavourableOption = None,
     thetas: Annotated[
         str | None,
@@ -197,7 +199,8 @@ def theta(
     )
     rows: list[ThetaRow] = []
     own = any(
-        option is not None for option in (data, model, predictions, sensitive, label, favorable)
+        option is not None
+        for option in (data, model, predictions, sensitive, label, encoding, favorable)
     )
     for name in names or DATA_SETS:
         if own or is_rows_file(Path(name)):
@@ -210,6 +213,7 @@ def theta(
                     predictions=predictions,
                     sensitive_features=listed(sensitive or ""),
                     label=label,
+                    encoding=encoding,
                     favourable=favorable,
                     progress=progress,
                 )

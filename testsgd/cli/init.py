@@ -22,6 +22,7 @@ def init(
         typer.Option(help="The column of the labels. (default: the last one with two values)"),
     ] = None,
     favorable: options.FavourableOption = None,
+    encoding: options.EncodingOption = None,
 ) -> int:
     """Print a description of a file of rows as TOML: what was guessed, with a comment a line.
 
@@ -33,7 +34,11 @@ def init(
     from testsgd.data import describe_file
 
     text = describe_file(
-        file, sensitive=options.listed(sensitive), label=label, favourable=favorable
+        file,
+        sensitive=options.listed(sensitive),
+        label=label,
+        favourable=favorable,
+        encoding=encoding,
     )
     console.print_line(text.removesuffix("\n"))
     return console.DONE

@@ -75,6 +75,7 @@ def mitigate(
     ] = False,
     sensitive: options.SensitiveOption = None,
     label: options.LabelOption = None,
+    encoding: options.EncodingOption = None,
     audit: Annotated[
         Path | None,
         typer.Option(
@@ -162,7 +163,13 @@ def mitigate(
         parameters = {**parameters, "max_balanced_drop": max_balanced_drop}
     if method == "samples":
         _check_no_frontier(parameters)
-        _check_described(rows_file, sensitive=sensitive, label=label, trust_pickle=trust_pickle)
+        _check_described(
+            rows_file,
+            sensitive=sensitive,
+            label=label,
+            encoding=encoding,
+            trust_pickle=trust_pickle,
+        )
         assert specification is not None
         return _mitigate_by_samples(
             specification,
@@ -201,6 +208,7 @@ def mitigate(
         model=model,
         sensitive=options.listed(sensitive or ""),
         label=label,
+        encoding=encoding,
         trust_pickle=trust_pickle,
         limit=limit,
         favorable=favorable,
@@ -280,6 +288,7 @@ def _find_frontier(
     model: str | None,
     sensitive: list[str],
     label: str | None,
+    encoding: str | None,
     trust_pickle: bool,
     limit: int | None,
     favorable: str | None,
@@ -299,7 +308,7 @@ def _find_frontier(
     FrontierResult.check_formats(wanted)
     of_file = isinstance(subject, Path)
     if not of_file:
-        _check_described(False, sensitive=sensitive, label=label)
+        _check_described(False, sensitive=sensitive, label=label, encoding=encoding)
     name = subject.name.partition(".")[0] if of_file else subject.name
     folder = f"{name}-mitigated"
     reports = out or default_folder("reports", folder)
@@ -313,6 +322,7 @@ def _find_frontier(
                 model=model,
                 sensitive_features=sensitive,
                 label=label,
+                encoding=encoding,
                 favourable=favorable,
                 threshold=threshold,
                 limit=limit,

@@ -84,6 +84,13 @@ LabelOption = Annotated[
     str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
 ]
 
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a file of rows as text: how it is encoded, such as latin-1. (default: UTF-8)"
+    ),
+]
+
 LimitOption = Annotated[
     int | None, typer.Option(help="Take a random sample of so many rows or texts.")
 ]
