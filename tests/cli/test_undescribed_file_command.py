@@ -293,21 +293,18 @@ def towns(folder: Path) -> Path:
     return path
 
 
+AUDIT_OF_TOWNS = ("audit", "towns.csv", "--predictions", "approved", "--sensitive", "sex", *QUICK)
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("audit", "towns.csv", "--predictions", "approved", "--sensitive", "sex", *QUICK)
-        + ("--favorable", "oui"),
-        ("audit", "towns.csv", "--predictions", "approved", "--sensitive", "sex", "--metrics")
-        + ("selection_rate", "--favorable", "oui", "--replicates", "19"),
-        ("init", "towns.csv", "--favorable", "oui"),
-    ],
+    [AUDIT_OF_TOWNS, (*AUDIT_OF_TOWNS, "--metrics", "selection_rate"), ("init", "towns.csv")],
 )
 def test_a_file_in_another_encoding_needs_one_option(
     testsgd: Run, fails: Callable[..., str], towns: Path, arguments: tuple[str, ...]
 ) -> None:
     assert "--encoding" in fails(*arguments)
-    finished = testsgd(*arguments, "--encoding", "latin-1")
+    finished = testsgd(*arguments, "--favorable", "oui", "--encoding", "latin-1")
     assert (finished.code, finished.err) == (0, "")
     assert "Köln" in finished.out or "Besançon" in finished.out
 

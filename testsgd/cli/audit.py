@@ -70,7 +70,7 @@ def audit(
         ),
     ] = False,
     metrics: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="Of rows: several metrics with commas, such as selection_rate,equalized_odds; see "
             "the docs for all.",
@@ -93,7 +93,7 @@ def audit(
         typer.Option(help="The gate of --measure ratio, such as 0.8."),
     ] = None,
     impact_ratios: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="Of a file of --predictions: the columns with sex and race, with a comma. Writes "
             "the table of impact ratios that New York City's Local Law 144 asks for."
@@ -127,8 +127,12 @@ def audit(
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME)")
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json,csv,parquet.")
-    ] = "html,md,json",
+        list[str] | None,
+        typer.Option(
+            "--format",
+            help="Which reports: html,md,json,csv,parquet. (default: html,md,json)",
+        ),
+    ] = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
@@ -145,7 +149,8 @@ def audit(
     from testsgd.data import is_rows_file
     from testsgd.metrics import is_elsewhere
 
-    wanted = options.listed(formats)
+    favourable = options.one_or_several(favorable)
+    wanted = options.listed(formats, options.FORMATS)
     AuditResult.check_formats(wanted)
     if cells and counts is None:
         from testsgd.metrics.counting import ROWS
@@ -162,12 +167,12 @@ def audit(
             _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
         assert predictions is not None
         table = _impact_ratios(
-            Path(dataset), predictions, impact_ratios, favorable, encoding=encoding
+            Path(dataset), predictions, impact_ratios, favourable, encoding=encoding
         )
     asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
         of_metrics = {
-            "metrics": metrics,
+            "metrics": options.listed(metrics) if metrics else None,
             "weights": weights,
             "reference": reference,
             "measure": measure,
@@ -203,9 +208,9 @@ def audit(
                 counts=counts,
                 encoding=encoding,
                 predictions=predictions,
-                sensitive=options.listed(sensitive or ""),
+                sensitive=options.listed(sensitive),
                 label=label,
-                favourable=favorable,
+                favourable=favourable,
                 threshold=threshold,
                 chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
@@ -216,10 +221,10 @@ def audit(
             result = audit_file_of_predictions(
                 dataset,
                 predictions=predictions,
-                sensitive_features=options.listed(sensitive or ""),
+                sensitive_features=options.listed(sensitive),
                 label=label,
                 encoding=encoding,
-                favourable=favorable,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
                 limit=limit,
@@ -232,10 +237,10 @@ def audit(
             result = audit_file_of_model(
                 dataset,
                 model=asked,
-                sensitive_features=options.listed(sensitive or ""),
+                sensitive_features=options.listed(sensitive),
                 label=label,
                 encoding=encoding,
-                favourable=favorable,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
                 trust_pickle=trust_pickle,
@@ -249,7 +254,7 @@ def audit(
             # There are neither predictions nor a model, or both, which is refused.
             result = audit_file(
                 dataset,
-                sensitive_features=options.listed(sensitive or ""),
+                sensitive_features=options.listed(sensitive),
                 predictions=predictions,
                 model=asked,
                 label=label,
@@ -262,7 +267,7 @@ def audit(
                 dataset,
                 data,
                 predictions=predictions,
-                favourable=favorable,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
                 limit=limit,
@@ -277,7 +282,7 @@ def audit(
                 asked,
                 data,
                 dataset,
-                favourable=favorable,
+                favourable=favourable,
                 threshold=threshold,
                 limit=limit,
                 trust_pickle=trust_pickle,
@@ -289,7 +294,7 @@ def audit(
                 asked,
                 data,
                 dataset,
-                favourable=favorable,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=0.5 if threshold is None else threshold,
                 terms=terms,
@@ -328,7 +333,7 @@ def _check_no_folder(dataset: str) -> None:
 
 
 def _impact_ratios(
-    path: Path, predictions: str, columns: str, favourable: str | None, *, encoding: str | None
+    path: Path, predictions: str, columns: list[str], favourable: Any, *, encoding: str | None
 ) -> ImpactRatios:
     """Compute the table of impact ratios of all rows of a file."""
     from testsgd.auditing import check_columns, impact_ratios
@@ -384,7 +389,7 @@ def _audit_counted(
     predictions: str | None,
     sensitive: list[str],
     label: str | None,
-    favourable: str | None,
+    favourable: Any,
     threshold: float | None,
     chosen: dict[str, Any],
 ) -> MetricsResult:

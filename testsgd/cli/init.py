@@ -15,8 +15,11 @@ def init(
         Path, typer.Argument(help="A file of rows: CSV, TSV, JSON Lines, Parquet or Feather.")
     ],
     sensitive: Annotated[
-        str, typer.Option(help="The sensitive features, with commas. (default: by their names)")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            help="The sensitive features, with commas or one by one. (default: by their names)"
+        ),
+    ] = None,
     label: Annotated[
         str | None,
         typer.Option(help="The column of the labels. (default: the last one with two values)"),
@@ -37,7 +40,7 @@ def init(
         file,
         sensitive=options.listed(sensitive),
         label=label,
-        favourable=favorable,
+        favourable=options.one_or_several(favorable),
         encoding=encoding,
     )
     console.print_line(text.removesuffix("\n"))

@@ -758,8 +758,8 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
     classes : sequence of str
         All classes.
     favourable : object, or list of these, optional
-        One class, several, or several as one text with commas, unless that text is a class itself.
-        Without it the one that is favourable by its name.
+        One class, or several; a text with commas is several, unless it is a class itself. Without
+        it the one that is favourable by its name.
 
     Returns
     -------
@@ -777,12 +777,15 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
     ('A', 'B')
     >>> favourable_classes(["A", "B", "C"], "A,C"), favourable_classes(["A,C", "B"], "A,C")
     (('A', 'C'), ('A,C',))
+    >>> favourable_classes(["A", "B", "C", "D"], ["A,B", "D"])
+    ('A', 'B', 'D')
     """
-    several = favourable
-    if isinstance(favourable, str) and favourable not in classes and "," in favourable:
-        several = [part.strip() for part in favourable.split(",") if part.strip()]
-    if not isinstance(several, (list, tuple, set, frozenset)):
-        return (favourable_class(classes, several),)
+    is_list = isinstance(favourable, (list, tuple, set, frozenset))
+    several = [
+        part for one in (favourable if is_list else [favourable]) for part in _parts(one, classes)
+    ]
+    if not is_list and several == [favourable]:
+        return (favourable_class(classes, favourable),)
     chosen = {favourable_class(classes, one) for one in several}
     if not chosen or len(chosen) == len(classes):
         raise ParameterError(
@@ -791,6 +794,13 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
             remedy=f"list some of {', '.join(classes)}, not all",
         )
     return tuple(name for name in classes if name in chosen)
+
+
+def _parts(favourable: Any, classes: Sequence[str]) -> list[Any]:
+    """Return the classes that a text lists with commas; what is no such text by itself."""
+    if isinstance(favourable, str) and favourable not in classes and "," in favourable:
+        return [part.strip() for part in favourable.split(",") if part.strip()]
+    return [favourable]
 
 
 def favourable_class(classes: Sequence[str], favourable: Any) -> str:

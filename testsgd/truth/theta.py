@@ -131,7 +131,7 @@ def study_own_data(
     sensitive_features: Sequence[str] = (),
     label: str | None = None,
     encoding: str | None = None,
-    favourable: str | None = None,
+    favourable: Any = None,
     progress: Progress | None = None,
 ) -> list[ThetaRow]:
     """Audit one's own rows with several thresholds, on both sides of a group and inside only.
@@ -156,8 +156,8 @@ def study_own_data(
         Of a file: the column with the true labels.
     encoding : str, optional
         Of a file: as for :func:`testsgd.data.read_frame`.
-    favourable : str, optional
-        The label whose rate is compared.
+    favourable : object, or list of these, optional
+        The label whose rate is compared, or several together.
     progress : callable, optional
         Called by each audit as it goes on.
 
