@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -217,7 +218,7 @@ def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
         with warnings.catch_warnings():
             # Of arrays of several lengths, which are refused below.
             warnings.simplefilter("ignore", DeprecationWarning)
-            frame = pd.read_json(path, lines=True, dtype=False, compression=None)
+            frame: pd.DataFrame = _read_json(path)
     except (TypeError, AttributeError, RecursionError) as error:
         raise _no_object_a_line(where, "") from error
     if isinstance(frame.columns, pd.RangeIndex) and len(frame.columns):
@@ -225,13 +226,22 @@ def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
     # An empty array is read as an object without a key.
     empty = frame.isna().all(axis=1).to_numpy()
     if empty.any():
-        values = pd.read_json(path, lines=True, dtype=False, compression=None, typ="series")
+        values = _read_json(path, typ="series")
         for row, value in values[empty].items():
             if not isinstance(value, dict):
                 raise _no_object_a_line(where, f", row {row}")
     for name, column in frame.items():
         _check_no_parts(column, f"{where}, column {str(name)!r}")
     return frame
+
+
+def _read_json(path: Path, **options: Any) -> Any:
+    """Return the rows of a file of JSON lines, each value as it is written."""
+    read: Any = pd.read_json
+    # Before 3.1 pandas makes dates of what is in columns of some names, such as "date".
+    dates = inspect.signature(read).parameters.get("convert_dates")
+    as_written = {"convert_dates": False} if dates is not None and dates.default is True else {}
+    return read(path, lines=True, dtype=False, compression=None, **as_written, **options)
 
 
 def _check_no_key_twice(path: Path, where: str) -> None:
