@@ -12,6 +12,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ParameterError
+from testsgd.metrics.parameters import MetricParameters
 from testsgd.parameters import declared_parameters
 
 if TYPE_CHECKING:
@@ -24,7 +25,14 @@ if TYPE_CHECKING:
 _PRINTED = 3
 
 
-@options.with_options(AuditParameters, but=["nondeterministic"])
+@options.with_options(
+    AuditParameters,
+    but=["nondeterministic"],
+    notes=dict.fromkeys(
+        declared_parameters(AuditParameters).keys() - declared_parameters(MetricParameters),
+        "Not for --metrics.",
+    ),
+)
 def audit(
     context: typer.Context,
     dataset: options.AuditedArgument,

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -214,12 +215,17 @@ def check_numbers(command: Any) -> None:
 
 
 def with_options(
-    parameters: Any, *, but: Collection[str] = (), only: Collection[str] = ()
+    parameters: Any,
+    *,
+    but: Collection[str] = (),
+    only: Collection[str] = (),
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Add an option to a command for each parameter that a class declares, in place of ``**``.
 
-    The command gets their values by name. `but` and `only` choose among the parameters; the
-    options stand in the help before that of ``--out``.
+    The command gets their values by name. `but` and `only` choose among the parameters;
+    `notes` are sentences for the help of some of them. The options stand in the help before that of
+    ``--out``.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -242,7 +248,8 @@ def with_options(
             if item.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         before = [item.name for item in own].index("out")
-        items = [*own[:before], *map(_option, chosen.values()), *own[before:]]
+        added = [_option(item, notes.get(name, "")) for name, item in chosen.items()]
+        items = [*own[:before], *added, *own[before:]]
         run.__doc__, run.__name__ = command.__doc__, command.__name__
         run.parameters = parameters  # type: ignore[attr-defined]  # for tests of all commands
         run.__annotations__ = {item.name: item.annotation for item in items} | {"return": int}
@@ -260,8 +267,8 @@ def _lists_names(declared: Declared) -> bool:
     return not is_value and not declared.parameter.repeated
 
 
-def _option(declared: Declared) -> inspect.Parameter:
-    """Return a parameter of a command, annotated as typer wants it."""
+def _option(declared: Declared, note: str) -> inspect.Parameter:
+    """Return a parameter of a command, annotated as typer wants it; `note` ends its help."""
     name = declared.name
     default = declared.default
     kind: Any = declared.kind
@@ -277,6 +284,8 @@ def _option(declared: Declared) -> inspect.Parameter:
     help_text = re.sub(
         r"`(\w+)`", lambda match: "--" + match[1].replace("_", "-"), declared.parameter.help
     )
+    if note:
+        help_text += f" {note}"
     if declared.parameter.described:
         help_text += f" (default: the description's, or {default or 'none'})"
         default = None
