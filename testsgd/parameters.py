@@ -297,7 +297,9 @@ def parameters_of(cls: type[P], chosen: Mapping[str, Any], *, where: str) -> P:
     return cls(**chosen)
 
 
-def show_parameters(*classes: type) -> Callable[[F], F]:
+def show_parameters(
+    *classes: type, only: Mapping[type, str] = MappingProxyType({})
+) -> Callable[[F], F]:
     """Return a decorator that shows parameters in place of a function's ``**parameters``.
 
     ``help``, completion and :func:`inspect.signature` then show each parameter as a keyword with
@@ -308,6 +310,8 @@ def show_parameters(*classes: type) -> Callable[[F], F]:
     *classes : type
         Classes of :class:`Parameters`. Of a name that several have the first one's type and
         default are shown; a keyword that the function has itself stays as it is.
+    only : mapping of type to str
+        Sentences about the parameters that only one of these classes has.
 
     Returns
     -------
@@ -344,16 +348,19 @@ def show_parameters(*classes: type) -> Callable[[F], F]:
         ]
         changed: Any = function
         changed.__signature__ = signature.replace(parameters=[*own, *keywords])
-        entries = [line for item in further for line in _entry(item, classes)]
+        entries = [line for item in further for line in _entry(item, classes, only)]
         changed.__doc__ = _with_entries(function.__doc__, rest, entries)
         return function
 
     return show
 
 
-def _entry(item: Declared, classes: Sequence[type]) -> list[str]:
+def _entry(item: Declared, classes: Sequence[type], only: Mapping[type, str]) -> list[str]:
     """Return a parameter's lines in the docstring of a call."""
     texts = [item.parameter.help, item.parameter.call_help]
+    having = [cls for cls in classes if item.name in declared_parameters(cls)]
+    if len(having) == 1:
+        texts.append(only.get(having[0], ""))
     for cls in classes:
         other = declared_parameters(cls).get(item.name, item)
         if other.default != item.default:

@@ -280,3 +280,48 @@ def test_sensitive_columns_are_named_once_and_are_no_predictions(
     assert "sensitive" in fails(*arguments)
     assert "approved" in fails(*arguments, "--sensitive", "approved,sex")
     assert testsgd(*arguments, "--sensitive", "sex,sex", "--replicates", "99").code == 0
+
+
+@pytest.fixture
+def towns(folder: Path) -> Path:
+    source = np.random.default_rng(3)
+    rows = pd.DataFrame({"sex": source.choice(["Köln", "Besançon"], 600)})
+    rows["approved"] = np.where(source.random(600) < 0.4, "oui", "refusé")
+    rows["age"] = source.integers(18, 80, 600)
+    path = folder / "towns.csv"
+    rows.to_csv(path, index=False, encoding="latin-1")
+    return path
+
+
+AUDIT_OF_TOWNS = ("audit", "towns.csv", "--predictions", "approved", "--sensitive", "sex", *QUICK)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [AUDIT_OF_TOWNS, (*AUDIT_OF_TOWNS, "--metrics", "selection_rate"), ("init", "towns.csv")],
+)
+def test_a_file_in_another_encoding_needs_one_option(
+    testsgd: Run, fails: Callable[..., str], towns: Path, arguments: tuple[str, ...]
+) -> None:
+    assert "--encoding" in fails(*arguments)
+    finished = testsgd(*arguments, "--favorable", "oui", "--encoding", "latin-1")
+    assert (finished.code, finished.err) == (0, "")
+    assert "Köln" in finished.out or "Besançon" in finished.out
+
+
+def test_a_description_of_another_encoding_reads_it(
+    testsgd: Run, folder: Path, towns: Path
+) -> None:
+    finished = testsgd("init", towns.name, "--favorable", "oui", "--encoding", "latin-1")
+    described = folder / "towns.toml"
+    described.write_text(finished.out, encoding="utf-8")
+    table = load_table(load_specification(described))
+    assert set(table.frame["sex"]) == {"Köln", "Besançon"}
+
+
+def test_an_encoding_is_of_a_file_that_has_no_description(
+    testsgd: Run, fails: Callable[..., str], towns: Path
+) -> None:
+    assert "encoding" in fails("audit", "demo", "--encoding", "latin-1")
+    assert "encoding" in fails("mitigate", "demo", "--encoding", "latin-1")
+    assert "--encoding" in fails("mitigate", towns.name, "--label", "approved")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import shlex
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from testsgd.data import (
     check_table,
     infer_column,
     infer_specification,
+    read_frame,
     with_numbers,
 )
 from testsgd.data.inference import (
@@ -60,6 +62,51 @@ def letters(number: int) -> list[str]:
 )
 def test_kinds_of_columns(cells: list[object], kind: str) -> None:
     assert infer_column(pd.Series(cells, name="a column")).kind == kind
+
+
+MONTHS = [f"2024-{1 + index % 12:02d}-01" for index in range(ROWS)]
+SECONDS = [1_704_067_200 + 86_400 * index for index in range(ROWS)]
+
+
+@pytest.mark.parametrize("name", ["date", "created_at", "modified", "timestamp", "birthday"])
+@pytest.mark.parametrize("time", ["", "T10:00:00Z"])
+def test_dates_of_json_lines_are_those_of_a_file_of_cells(
+    name: str, time: str, tmp_path: Path
+) -> None:
+    rows = pd.DataFrame({name: [f"{month}{time}" for month in MONTHS], "sex": letters(2)})
+    rows.loc[3, name] = None
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    rows.to_json(tmp_path / "rows.jsonl", orient="records", lines=True)
+    of_cells, of_lines = (
+        infer_column(read_frame(tmp_path / file)[name]) for file in ("rows.csv", "rows.jsonl")
+    )
+    assert of_cells == of_lines
+    assert of_lines.kind == "date"
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "is_date"),
+    [
+        ("created_at", SECONDS, True),
+        ("createdAt", [1000 * second for second in SECONDS], True),
+        ("timestamp", [1000 * second for second in SECONDS[:-1]] + [None], True),
+        ("hire_date", SECONDS, True),
+        # By their names they may be anything.
+        ("income", SECONDS, False),
+        ("process_time", SECONDS, False),
+        ("phone", SECONDS, False),
+        ("updates", SECONDS, False),
+        # By their sizes, too.
+        ("date", [20_240_100 + index for index in range(ROWS)], False),
+        ("timestamp", [*SECONDS[:-1], 7], False),
+        ("looked_at", list(range(ROWS)), False),
+        ("date", [second / 7 for second in SECONDS], False),
+    ],
+)
+def test_numbers_are_times_where_name_and_size_are_those_of_times(
+    name: str, cells: list[float | None], is_date: bool
+) -> None:
+    assert (infer_column(pd.Series(cells, name=name)).kind == "date") == is_date
 
 
 def test_columns_of_polars_are_taken_for_the_same() -> None:

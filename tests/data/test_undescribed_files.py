@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from testsgd.data import is_rows_file, read_frame
-from testsgd.errors import DataError
+from testsgd.errors import DataError, ParameterError
 
 ROWS = pd.DataFrame(
     {
@@ -116,3 +116,40 @@ def test_lines_that_are_no_plain_objects_are_refused(lines: str, tmp_path: Path)
     path.write_text(lines, encoding="utf-8")
     with pytest.raises(DataError, match=r"rows\.jsonl"):
         read_frame(path)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8"])
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.tsv"])
+def test_rows_are_read_in_the_encoding_that_is_named(
+    name: str, encoding: str, tmp_path: Path
+) -> None:
+    rows = pd.DataFrame({"région": ["Besançon", "Köln", "Zürich"], "age": [31, 45, 60]})
+    path = tmp_path / name
+    rows.to_csv(path, index=False, encoding=encoding, sep="\t" if "tsv" in name else ";")
+    pd.testing.assert_frame_equal(
+        read_frame(path, encoding=encoding), rows, check_dtype=False, check_column_type=False
+    )
+
+
+def test_the_error_of_another_encoding_names_the_option(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("town,age\nKöln,3\n".encode("latin-1"))
+    with pytest.raises(DataError, match="--encoding"):
+        read_frame(path)
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "base64", "", "a\0b"])
+def test_unknown_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(ParameterError) as caught:
+        read_frame(path, encoding=encoding)
+    assert caught.value.details["encoding"] == encoding
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.parquet"])
+def test_files_that_have_one_encoding_take_no_other(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(b'{"a": 1}\n')
+    with pytest.raises(ParameterError, match="encoding"):
+        read_frame(path, encoding="latin-1")

@@ -270,3 +270,46 @@ def test_comparisons_with_all_rows_follow_from_those_with_the_rest(
     ratio = of_the_whole(np.array([first / second]), shares, measure="ratio")
     assert difference[0] == pytest.approx(first - overall, abs=1e-12)
     assert ratio[0] == pytest.approx(first / overall, rel=1e-9)
+
+
+def rounded_predictions(kind: str) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Return people, true numbers, and predictions of these that are wrong by rounding only."""
+    source = np.random.default_rng(4)
+    people = pd.DataFrame({"sex": source.choice(["f", "m"], 800)})
+    is_f = (people["sex"] == "f").to_numpy()
+    if kind == "sums":
+        truth = np.where(is_f, 0.3, 0.5)
+        return people, truth, np.where(is_f, 0.1 + 0.2, 0.5)
+    if kind == "zeros":
+        truth = np.where(is_f, 0.0, 40.0)
+        return people, truth, np.where(is_f, 3e-15, 40.0)
+    truth = source.normal(5e4, 1e4, 800)
+    return people, truth, np.where(is_f, np.nextafter(truth, np.inf), truth)
+
+
+@pytest.mark.parametrize("kind", ["sums", "zeros", "steps"])
+@pytest.mark.parametrize("metric", ["mean_error", "mean_absolute_error"])
+def test_errors_of_rounding_are_none(kind: str, metric: str) -> None:
+    people, truth, said = rounded_predictions(kind)
+    assert (truth != said).any()
+    found = testsgd.audit_metrics(
+        said, truth, sensitive_features=people, metrics=metric, fail_above=0.0
+    )
+    assert (found.groups["effect"] == 0).all()
+    assert not found.findings.metrics[0].compared.significant.any()
+    assert found.verdict.exit_code == 0
+
+
+def test_small_errors_above_rounding_stay() -> None:
+    people, truth, _ = rounded_predictions("steps")
+    said = truth + np.where(people["sex"] == "f", 1e-5, 0.0)
+    found = testsgd.audit_metrics(said, truth, sensitive_features=people, metrics="mean_error")
+    assert found.groups["effect"].abs().iloc[0] == pytest.approx(1e-5, rel=1e-4)
+    assert found.findings.metrics[0].compared.significant.any()
+
+
+def test_means_that_differ_by_rounding_do_not_differ() -> None:
+    people = pd.DataFrame({"sex": ["f", "m"] * 400})
+    said = np.tile([0.1 + 0.2, 0.3], 400) * 100
+    found = testsgd.audit_metrics(said, sensitive_features=people, metrics="mean")
+    assert (found.groups["effect"] == 0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,12 @@ import pandas as pd
 import pytest
 
 import testsgd
-from testsgd.errors import TestSGDError
+from testsgd.auditing.parameters import AuditParameters
+from testsgd.cli.main import load_command
+from testsgd.errors import ParameterError, TestSGDError
+from testsgd.metrics import audit_model_by_metrics
+from testsgd.metrics.parameters import MetricParameters
+from testsgd.parameters import declared_parameters
 from testsgd.report.kinds import read_result
 
 ROWS = 2000
@@ -282,3 +288,46 @@ def test_labels_written_unlike_the_predictions_are_no_rates_of_zero(favourable: 
 def test_predictions_of_one_class_are_audited() -> None:
     result = audit(y_pred=np.zeros(ROWS, dtype=int), metrics="true_positive_rate")
     assert (result.groups["value"] == 0).all()
+
+
+OF_ONE_RATE = sorted(
+    declared_parameters(AuditParameters).keys()
+    - declared_parameters(MetricParameters)
+    # It has an error of its own, as there are several.
+    - {"metric"}
+)
+
+
+@pytest.mark.parametrize("name", OF_ONE_RATE)
+def test_what_only_an_audit_of_one_rate_takes_is_named(name: str) -> None:
+    people = {"sex": ["f", "m"] * 200}
+    chosen: dict[str, Any] = {name: declared_parameters(AuditParameters)[name].default}
+    for audit in (testsgd.audit_predictions, testsgd.audit_metrics):
+        with pytest.raises(ParameterError) as caught:
+            audit(
+                ["yes", "no"] * 200,
+                sensitive_features=people,
+                metrics=["selection_rate"],
+                **chosen,
+            )
+        assert caught.value.details["name"] == name
+        assert name not in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", OF_ONE_RATE)
+def test_help_says_what_is_not_for_metrics(name: str) -> None:
+    entry = entry_of(testsgd.audit_predictions, name)
+    assert "metrics" in entry.rpartition(". ")[2]
+    assert name not in inspect.signature(testsgd.audit_metrics).parameters
+    assert name not in inspect.signature(audit_model_by_metrics).parameters
+    options = {option.name: option.help for option in load_command("audit").params}
+    if name != "nondeterministic":
+        assert "--metrics" in options[name]
+
+
+def entry_of(function: Any, name: str) -> str:
+    """Return what a docstring says of a parameter."""
+    lines = inspect.getdoc(function).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"{name} : "))
+    ends = (i for i in range(start + 1, len(lines)) if not lines[i].startswith(" "))
+    return " ".join(line.strip() for line in lines[start + 1 : next(ends)])

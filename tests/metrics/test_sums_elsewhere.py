@@ -291,3 +291,21 @@ def test_what_cannot_be_summed_is_one_line(case: str, engine: str) -> None:
     with pytest.raises(TestSGDError) as caught:
         elsewhere(ENGINES[engine](rows), **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("metric", ["mean_error", "mean_absolute_error"])
+def test_errors_of_rounding_are_none(metric: str, engine: str) -> None:
+    rows = pd.DataFrame({"sex": ["f", "m"] * 200, "said": [0.1 + 0.2, 0.5] * 200})
+    rows["true"] = [0.3, 0.5] * 200
+    found = audit_rows_elsewhere(
+        ENGINES[engine](rows),
+        predictions="said",
+        label="true",
+        sensitive_features=["sex"],
+        metrics=metric,
+        fail_above=0.0,
+        threshold=0.4,
+    )
+    assert (found.groups["effect"] == 0).all()
+    assert found.verdict.exit_code == 0

@@ -251,6 +251,7 @@ def audit_file(
     predictions: str | None = None,
     model: Any = None,
     label: str | None = None,
+    encoding: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> AuditResult:
@@ -268,6 +269,8 @@ def audit_file(
         A model, in place of predictions.
     label : str, optional
         The column with the true labels.
+    encoding : str, optional
+        As for :func:`testsgd.data.read_frame`.
     progress : callable, optional
         As for :func:`testsgd.audit`.
     **options
@@ -284,7 +287,7 @@ def audit_file(
     TestSGDError
         As for :func:`testsgd.audit`.
     """
-    frame = read_frame(Path(path))
+    frame = read_frame(Path(path), encoding=encoding)
     if (predictions is None) == (model is None):
         both = (
             "both predictions and a model are"

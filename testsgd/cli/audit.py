@@ -12,6 +12,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ParameterError
+from testsgd.metrics.parameters import MetricParameters
 from testsgd.parameters import declared_parameters
 
 if TYPE_CHECKING:
@@ -24,7 +25,14 @@ if TYPE_CHECKING:
 _PRINTED = 3
 
 
-@options.with_options(AuditParameters, but=["nondeterministic"])
+@options.with_options(
+    AuditParameters,
+    but=["nondeterministic"],
+    notes=dict.fromkeys(
+        declared_parameters(AuditParameters).keys() - declared_parameters(MetricParameters),
+        "Not for --metrics.",
+    ),
+)
 def audit(
     context: typer.Context,
     dataset: options.AuditedArgument,
@@ -51,6 +59,7 @@ def audit(
     ] = None,
     sensitive: options.SensitiveOption = None,
     label: options.LabelOption = None,
+    encoding: options.EncodingOption = None,
     weights: Annotated[
         str | None, typer.Option(help="Of a file of rows: the column with weights of the rows.")
     ] = None,
@@ -69,7 +78,7 @@ def audit(
         ),
     ] = False,
     metrics: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="Of rows: several metrics with commas, such as selection_rate,equalized_odds; see "
             "the docs for all.",
@@ -92,7 +101,7 @@ def audit(
         typer.Option(help="The gate of --measure ratio, such as 0.8."),
     ] = None,
     impact_ratios: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="Of a file of --predictions: the columns with sex and race, with a comma. Writes "
             "the table of impact ratios that New York City's Local Law 144 asks for."
@@ -126,8 +135,12 @@ def audit(
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME)")
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json,csv,parquet.")
-    ] = "html,md,json",
+        list[str] | None,
+        typer.Option(
+            "--format",
+            help="Which reports: html,md,json,csv,parquet. (default: html,md,json)",
+        ),
+    ] = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
@@ -144,7 +157,8 @@ def audit(
     from testsgd.data import is_rows_file
     from testsgd.metrics import is_elsewhere
 
-    wanted = options.listed(formats)
+    favourable = options.one_or_several(favorable)
+    wanted = options.listed(formats, options.FORMATS)
     AuditResult.check_formats(wanted)
     if cells and counts is None:
         from testsgd.metrics.counting import ROWS
@@ -160,11 +174,13 @@ def audit(
         if predictions is None or counted or not is_rows_file(Path(dataset)):
             _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
         assert predictions is not None
-        table = _impact_ratios(Path(dataset), predictions, impact_ratios, favorable)
+        table = _impact_ratios(
+            Path(dataset), predictions, impact_ratios, favourable, encoding=encoding
+        )
     asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
         of_metrics = {
-            "metrics": metrics,
+            "metrics": options.listed(metrics) if metrics else None,
             "weights": weights,
             "reference": reference,
             "measure": measure,
@@ -181,6 +197,7 @@ def audit(
                 "a file of rows that has no description",
                 sensitive=sensitive,
                 label=label,
+                encoding=encoding,
                 weights=None if predictions is not None else weights,
                 **of_counts,
             )
@@ -197,10 +214,11 @@ def audit(
             result = _audit_counted(
                 dataset,
                 counts=counts,
+                encoding=encoding,
                 predictions=predictions,
-                sensitive=options.listed(sensitive or ""),
+                sensitive=options.listed(sensitive),
                 label=label,
-                favourable=favorable,
+                favourable=favourable,
                 threshold=threshold,
                 chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
@@ -211,9 +229,10 @@ def audit(
             result = audit_file_of_predictions(
                 dataset,
                 predictions=predictions,
-                sensitive_features=options.listed(sensitive or ""),
+                sensitive_features=options.listed(sensitive),
                 label=label,
-                favourable=favorable,
+                encoding=encoding,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
                 limit=limit,
@@ -226,9 +245,10 @@ def audit(
             result = audit_file_of_model(
                 dataset,
                 model=asked,
-                sensitive_features=options.listed(sensitive or ""),
+                sensitive_features=options.listed(sensitive),
                 label=label,
-                favourable=favorable,
+                encoding=encoding,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
                 trust_pickle=trust_pickle,
@@ -242,10 +262,11 @@ def audit(
             # There are neither predictions nor a model, or both, which is refused.
             result = audit_file(
                 dataset,
-                sensitive_features=options.listed(sensitive or ""),
+                sensitive_features=options.listed(sensitive),
                 predictions=predictions,
                 model=asked,
                 label=label,
+                encoding=encoding,
             )
         elif predictions is not None:
             from testsgd.metrics import audit_described_predictions
@@ -254,7 +275,7 @@ def audit(
                 dataset,
                 data,
                 predictions=predictions,
-                favourable=favorable,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
                 limit=limit,
@@ -269,7 +290,7 @@ def audit(
                 asked,
                 data,
                 dataset,
-                favourable=favorable,
+                favourable=favourable,
                 threshold=threshold,
                 limit=limit,
                 trust_pickle=trust_pickle,
@@ -281,7 +302,7 @@ def audit(
                 asked,
                 data,
                 dataset,
-                favourable=favorable,
+                favourable=favourable,
                 outcome=outcome,
                 threshold=0.5 if threshold is None else threshold,
                 terms=terms,
@@ -320,7 +341,7 @@ def _check_no_folder(dataset: str) -> None:
 
 
 def _impact_ratios(
-    path: Path, predictions: str, columns: str, favourable: str | None
+    path: Path, predictions: str, columns: list[str], favourable: Any, *, encoding: str | None
 ) -> ImpactRatios:
     """Compute the table of impact ratios of all rows of a file."""
     from testsgd.auditing import check_columns, impact_ratios
@@ -334,7 +355,7 @@ def _impact_ratios(
             remedy="name those of sex and of race, with a comma",
             name="impact_ratios",
         )
-    frame = read_frame(path)
+    frame = read_frame(path, encoding=encoding)
     check_columns(frame, {"predictions": predictions}, named)
     return impact_ratios(
         frame[predictions], sex=frame[named[0]], race=frame[named[1]], favourable=favourable
@@ -372,10 +393,11 @@ def _audit_counted(
     dataset: str,
     *,
     counts: str | None,
+    encoding: str | None,
     predictions: str | None,
     sensitive: list[str],
     label: str | None,
-    favourable: str | None,
+    favourable: Any,
     threshold: float | None,
     chosen: dict[str, Any],
 ) -> MetricsResult:
@@ -401,6 +423,7 @@ def _audit_counted(
         )
     weights = chosen.pop("weights", None)
     if counts is None:
+        _check_no_columns("a file of rows that is read as text", encoding=encoding)
         name = Path(dataset.partition("?")[0]).name.partition(".")[0].strip("*?[]-_") or "data"
         return audit_rows_elsewhere(
             open_elsewhere(dataset),
@@ -418,7 +441,7 @@ def _audit_counted(
 
         raise no_scores_given(threshold)
     return audit_counts(
-        read_frame(Path(dataset)),
+        read_frame(Path(dataset), encoding=encoding),
         predictions=predictions,
         sensitive_features=sensitive,
         rows=counts,

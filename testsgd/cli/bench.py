@@ -21,6 +21,7 @@ from testsgd.cli.console import (
 )
 from testsgd.cli.options import (
     DataOption,
+    EncodingOption,
     FavourableOption,
     JobsOption,
     LabelOption,
@@ -29,6 +30,7 @@ from testsgd.cli.options import (
     SensitiveOption,
     VerboseOption,
     listed,
+    one_or_several,
     processors,
     with_options,
 )
@@ -58,18 +60,18 @@ def bench() -> None:
 @with_options(RunParameters, only=["baseline_runs", "time_limit", "seed"])
 def truth(
     populations: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(help="Populations, with commas. (default: all six, unless worlds are named)"),
     ] = None,
     worlds: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="Worlds that are hard for the verdict, with commas, or all; some have a size of "
             "their own. (default: none)"
         ),
     ] = None,
     sizes: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="People in a run, with commas. (default: 1000,10000,100000, and for populations "
             "1000000)"
@@ -83,7 +85,7 @@ def truth(
         ),
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Which other methods, with commas. (default: all five)")
+        list[str] | None, typer.Option(help="Which other methods, with commas. (default: all five)")
     ] = None,
     jobs: JobsOption = None,
     out: Annotated[
@@ -112,7 +114,7 @@ def truth(
         truth_tables,
     )
 
-    hard = EVERY_WORLD if worlds == "all" else tuple(listed(worlds or ""))
+    hard = EVERY_WORLD if listed(worlds) == ["all"] else tuple(listed(worlds))
     others = () if hard else POPULATIONS
     settings = TruthSettings(
         populations=others if populations is None else tuple(listed(populations)),
@@ -158,9 +160,10 @@ def theta(
     ] = None,
     sensitive: SensitiveOption = None,
     label: LabelOption = None,
+    encoding: EncodingOption = None,
     favorable: FavourableOption = None,
     thetas: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(help="Support thresholds, with commas. (default: 0.01,0.05,0.1,0.2,0.5)"),
     ] = None,
     out: Annotated[
@@ -197,7 +200,8 @@ def theta(
     )
     rows: list[ThetaRow] = []
     own = any(
-        option is not None for option in (data, model, predictions, sensitive, label, favorable)
+        option is not None
+        for option in (data, model, predictions, sensitive, label, encoding, favorable)
     )
     for name in names or DATA_SETS:
         if own or is_rows_file(Path(name)):
@@ -208,9 +212,10 @@ def theta(
                     data_file=data,
                     model=model,
                     predictions=predictions,
-                    sensitive_features=listed(sensitive or ""),
+                    sensitive_features=listed(sensitive),
                     label=label,
-                    favourable=favorable,
+                    encoding=encoding,
+                    favourable=one_or_several(favorable),
                     progress=progress,
                 )
             _write_theta(out, rows)

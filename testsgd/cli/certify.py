@@ -195,8 +195,11 @@ def certify(
         Path | None, typer.Option(help="Folder for the reports. (default: reports/NAME-certified)")
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Which reports: html,md,json,csv,junit.")
-    ] = "html,md,json",
+        list[str] | None,
+        typer.Option(
+            "--format", help="Which reports: html,md,json,csv,junit. (default: html,md,json)"
+        ),
+    ] = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
@@ -212,7 +215,7 @@ def certify(
     from testsgd.certification import CertificationResult, protected_names
     from testsgd.certification import certify as run
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     CertificationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{_name_of(model)}-certified")
     console.check_reports_writable(folder)

@@ -45,6 +45,7 @@ def certify_ask(
             "others."
         ),
     ] = None,
+    encoding: options.EncodingOption = None,
     domain: options.DomainOption = None,
     protected: Annotated[
         list[str] | None,
@@ -102,7 +103,9 @@ def certify_ask(
                 f"{out.name!r} is no name of a CSV file", where="--out", remedy="end it in .csv"
             )
         console.check_writable(out.parent)
-    people: Any = read_frame(rows) if rows is not None else [_person(text) for text in row or ()]
+    people: Any = [_person(text) for text in row or ()]
+    if rows is not None:
+        people = read_frame(rows, encoding=encoding)
     checks = ask_network(
         model,
         domain,

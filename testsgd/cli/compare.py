@@ -24,9 +24,12 @@ def compare(
     data: options.DataOption = None,
     model: options.ModelOption = None,
     methods: Annotated[
-        str,
-        typer.Option(help=f"Which methods beside the audit: all, or some of {','.join(METHODS)}."),
-    ] = "all",
+        list[str] | None,
+        typer.Option(
+            help=f"Which methods beside the audit: all, or some of {','.join(METHODS)}. (default: "
+            "all)"
+        ),
+    ] = None,
     time_limit: Annotated[
         float, typer.Option(help="Seconds that each method beside the audit may take.")
     ] = 600,
@@ -37,7 +40,7 @@ def compare(
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-comparison)"),
     ] = None,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
@@ -52,16 +55,16 @@ def compare(
     from testsgd.comparison import ComparisonResult
     from testsgd.comparison import compare as run
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     ComparisonResult.check_formats(wanted)
     with console.progress_bar(quiet) as progress:
         result = run(
             model,
             data,
             dataset,
-            methods=methods,
+            methods=",".join(options.listed(methods, "all")),
             time_limit=time_limit,
-            favourable=favorable,
+            favourable=options.one_or_several(favorable),
             threshold=threshold,
             limit=limit,
             progress=progress or False,

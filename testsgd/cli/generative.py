@@ -74,7 +74,7 @@ def assess(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
@@ -86,7 +86,7 @@ def assess(
     """
     from testsgd.generative import GenerativeResult
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     GenerativeResult.check_formats(wanted)
     if out is not None:
         console.check_reports_writable(out)
@@ -110,7 +110,7 @@ def ask(
     before: BeforeOption = None,
     pictures: PicturesOption = False,
     seed: SeedOption = 0,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
@@ -125,7 +125,7 @@ def ask(
     from testsgd.generative.upstream import Upstream
 
     specification = GenerativeSpecification.read(spec)
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     GenerativeResult.check_formats(wanted)
     console.check_reports_writable(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -255,9 +255,9 @@ def calibrate(
         typer.Option(min=1, help="Outputs of the best way, for each requirement and value."),
     ] = 40,
     ways: Annotated[
-        str,
+        list[str] | None,
         typer.Option(help="Ways to try, with commas. (default: all that the specification has)"),
-    ] = "",
+    ] = None,
     seed: SeedOption = 0,
     out: Annotated[
         Path | None, typer.Option(help="A JSON file for the counts. (default: none is written)")

@@ -15,13 +15,17 @@ def init(
         Path, typer.Argument(help="A file of rows: CSV, TSV, JSON Lines, Parquet or Feather.")
     ],
     sensitive: Annotated[
-        str, typer.Option(help="The sensitive features, with commas. (default: by their names)")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            help="The sensitive features, with commas or one by one. (default: by their names)"
+        ),
+    ] = None,
     label: Annotated[
         str | None,
         typer.Option(help="The column of the labels. (default: the last one with two values)"),
     ] = None,
     favorable: options.FavourableOption = None,
+    encoding: options.EncodingOption = None,
 ) -> int:
     """Print a description of a file of rows as TOML: what was guessed, with a comment a line.
 
@@ -33,7 +37,11 @@ def init(
     from testsgd.data import describe_file
 
     text = describe_file(
-        file, sensitive=options.listed(sensitive), label=label, favourable=favorable
+        file,
+        sensitive=options.listed(sensitive),
+        label=label,
+        favourable=options.one_or_several(favorable),
+        encoding=encoding,
     )
     console.print_line(text.removesuffix("\n"))
     return console.DONE

@@ -75,6 +75,7 @@ def mitigate(
     ] = False,
     sensitive: options.SensitiveOption = None,
     label: options.LabelOption = None,
+    encoding: options.EncodingOption = None,
     audit: Annotated[
         Path | None,
         typer.Option(
@@ -86,12 +87,12 @@ def mitigate(
         ),
     ] = None,
     compare: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             help="Of samples: what else to try on the same data: all, none, or some of "
-            "retraining,reweighing,exponentiated-gradient."
+            "retraining,reweighing,exponentiated-gradient. (default: all)"
         ),
-    ] = "all",
+    ] = None,
     terms: options.TermsOption = None,
     limit: options.LimitOption = None,
     jobs: options.JobsOption = None,
@@ -122,7 +123,7 @@ def mitigate(
         Path | None,
         typer.Option(help="Folder for the new model. (default: models/NAME-mitigated)"),
     ] = None,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseTimingsOption = False,
     **parameters: Any,
@@ -150,8 +151,10 @@ def mitigate(
             name="method",
         )
     of_samples = {"audit": audit, "export": export, "terms": terms, **_only_of_samples(parameters)}
-    if compare != "all":
-        of_samples["compare"] = compare
+    favourable = options.one_or_several(favorable)
+    others = ",".join(options.listed(compare, "all"))
+    if others != "all":
+        of_samples["compare"] = others
     named = [name for name, value in of_samples.items() if value is not None]
     rows_file = is_rows_file(Path(dataset)) and data is None
     specification = None if rows_file else load_specification(dataset)
@@ -162,18 +165,24 @@ def mitigate(
         parameters = {**parameters, "max_balanced_drop": max_balanced_drop}
     if method == "samples":
         _check_no_frontier(parameters)
-        _check_described(rows_file, sensitive=sensitive, label=label, trust_pickle=trust_pickle)
+        _check_described(
+            rows_file,
+            sensitive=sensitive,
+            label=label,
+            encoding=encoding,
+            trust_pickle=trust_pickle,
+        )
         assert specification is not None
         return _mitigate_by_samples(
             specification,
             data=data,
             model=model,
             audit=audit,
-            compare=compare,
+            compare=others,
             terms=terms,
             limit=limit,
             jobs=jobs,
-            favorable=favorable,
+            favourable=favourable,
             threshold=threshold,
             export=export,
             resume=resume,
@@ -199,11 +208,12 @@ def mitigate(
         Path(dataset) if rows_file else specification,
         data=data,
         model=model,
-        sensitive=options.listed(sensitive or ""),
+        sensitive=options.listed(sensitive),
         label=label,
+        encoding=encoding,
         trust_pickle=trust_pickle,
         limit=limit,
-        favorable=favorable,
+        favourable=favourable,
         threshold=threshold,
         resume=resume,
         out=out,
@@ -280,14 +290,15 @@ def _find_frontier(
     model: str | None,
     sensitive: list[str],
     label: str | None,
+    encoding: str | None,
     trust_pickle: bool,
     limit: int | None,
-    favorable: str | None,
+    favourable: Any,
     threshold: float,
     resume: bool,
     out: Path | None,
     model_out: Path | None,
-    formats: str,
+    formats: list[str] | None,
     quiet: bool,
     verbose: bool,
     parameters: dict[str, Any],
@@ -295,11 +306,11 @@ def _find_frontier(
     """Find a frontier of a file of rows or of a data set that is described, and write it."""
     from testsgd.mitigation import FrontierResult, fair_frontier, frontier_of_file
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     FrontierResult.check_formats(wanted)
     of_file = isinstance(subject, Path)
     if not of_file:
-        _check_described(False, sensitive=sensitive, label=label)
+        _check_described(False, sensitive=sensitive, label=label, encoding=encoding)
     name = subject.name.partition(".")[0] if of_file else subject.name
     folder = f"{name}-mitigated"
     reports = out or default_folder("reports", folder)
@@ -313,7 +324,8 @@ def _find_frontier(
                 model=model,
                 sensitive_features=sensitive,
                 label=label,
-                favourable=favorable,
+                encoding=encoding,
+                favourable=favourable,
                 threshold=threshold,
                 limit=limit,
                 trust_pickle=trust_pickle,
@@ -328,7 +340,7 @@ def _find_frontier(
                 model,
                 data,
                 subject,
-                favourable=favorable,
+                favourable=favourable,
                 threshold=threshold,
                 limit=limit,
                 trust_pickle=trust_pickle,
@@ -368,13 +380,13 @@ def _mitigate_by_samples(
     terms: Path | None,
     limit: int | None,
     jobs: int | None,
-    favorable: str | None,
+    favourable: Any,
     threshold: float,
     export: Path | None,
     resume: bool,
     out: Path | None,
     model_out: Path | None,
-    formats: str,
+    formats: list[str] | None,
     quiet: bool,
     verbose: bool,
     parameters: dict[str, Any],
@@ -383,7 +395,7 @@ def _mitigate_by_samples(
     from testsgd.mitigation import MitigationResult, counter_samples, write_samples
     from testsgd.mitigation import mitigate as run
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     MitigationResult.check_formats(wanted)
     name = f"{specification.name}-mitigated"
     reports = out or default_folder("reports", name)
@@ -392,7 +404,7 @@ def _mitigate_by_samples(
     _check_writable(reports, new_model, export, resume=resume)
     chosen: dict[str, Any] = {
         "audit": audit,
-        "favourable": favorable,
+        "favourable": favourable,
         "threshold": threshold,
         "terms": terms,
         "limit": limit,

@@ -55,7 +55,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
@@ -71,7 +71,7 @@ def run(
     from testsgd.monitoring import MonitorResult, load_monitor, monitor, monitor_of_groups
     from testsgd.monitoring.event_sources import event_source, json_lines
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     MonitorResult.check_formats(wanted)
     folders = (out, *(path.parent for path in (state, dead_letters) if path is not None))
     for folder in folders:
@@ -187,7 +187,7 @@ def simulate(
         ),
     ],
     bias: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             help="True biases, from 0 to 1, with commas between them. (default: 0,0.05,0.1,0.2, as "
             "far as there are such rates, and that of the specified rates)"
@@ -204,7 +204,7 @@ def simulate(
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-monitor-simulated)"),
     ] = None,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
     **parameters: Any,
@@ -218,7 +218,7 @@ def simulate(
     from testsgd.monitoring import MonitorSimulationResult, simulate_monitor
     from testsgd.monitoring.simulation.report.layout import alarms_table
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     MonitorSimulationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{specification.stem}-monitor-simulated")
     console.check_reports_writable(folder)
@@ -238,9 +238,10 @@ def simulate(
     return result.exit_code
 
 
-def _biases(text: str) -> list[float]:
+def _biases(texts: list[str]) -> list[float]:
+    text = ",".join(texts)
     try:
-        return [float(part) for part in options.listed(text)]
+        return [float(part) for part in options.listed(texts)]
     except ValueError as error:
         raise ParameterError(
             f"{text!r} is no list of numbers",

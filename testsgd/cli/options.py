@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -75,13 +76,21 @@ AllowHostOption = Annotated[
     typer.Option(help="Another name that the server is asked by, such as that of a proxy."),
 ]
 
+# What is listed with commas may be listed by giving the option again, too; :func:`listed` reads it.
 SensitiveOption = Annotated[
-    str | None,
-    typer.Option(help="Of a file of rows: the sensitive features, with commas."),
+    list[str] | None,
+    typer.Option(help="Of a file of rows: the sensitive features, with commas or one by one."),
 ]
 
 LabelOption = Annotated[
     str | None, typer.Option(help="Of a file of rows: the column with the true labels.")
+]
+
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a file of rows as text: how it is encoded, such as latin-1. (default: UTF-8)"
+    ),
 ]
 
 LimitOption = Annotated[
@@ -95,11 +104,11 @@ JobsOption = Annotated[
 ]
 
 FavourableOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--favorable",
         "--favourable",
-        help="The label whose rate is compared, or several together, with commas.",
+        help="The label whose rate is compared, or several together, with commas or one by one.",
     ),
 ]
 
@@ -118,8 +127,12 @@ ThresholdOption = Annotated[
 ]
 
 FormatOption = Annotated[
-    str, typer.Option("--format", help="Which reports, with commas: html, md, json.")
+    list[str] | None,
+    typer.Option(
+        "--format", help="Which reports, with commas: html, md, json. (default: html,md,json)"
+    ),
 ]
+FORMATS = "html,md,json"
 
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print errors only.")]
 
@@ -143,10 +156,26 @@ VerboseTimingsOption = Annotated[
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show internal errors whole.")]
 
 
-def listed(text: str) -> list[str]:
-    """Return what a user lists with commas, each item once; in double quotes it may have commas."""
-    items = next(csv.reader([text], skipinitialspace=True), [])
+def listed(texts: str | Collection[str] | None, default: str = "") -> list[str]:
+    """Return what a user lists with commas or by giving an option several times, each item once.
+
+    In double quotes an item may have commas. `default` is what is listed if nothing is given.
+
+    >>> listed(["sex, race", "age", "sex"]), listed(None, "html,md")
+    (['sex', 'race', 'age'], ['html', 'md'])
+    """
+    given = [texts] if isinstance(texts, str) else texts or [default]
+    items = [item for text in given for item in next(csv.reader([text], skipinitialspace=True), [])]
     return list(dict.fromkeys(item.strip() for item in items if item.strip()))
+
+
+def one_or_several(texts: Collection[str] | None) -> str | list[str] | None:
+    """Return the text of an option that is given once, or those of one given several times.
+
+    Unlike :func:`listed` it splits none: a label may have commas, and only the data say so.
+    """
+    several = list(texts or ())
+    return several if len(several) > 1 else next(iter(several), None)
 
 
 def processors(jobs: int | None) -> int:
@@ -186,16 +215,24 @@ def check_numbers(command: Any) -> None:
 
 
 def with_options(
-    parameters: Any, *, but: Collection[str] = (), only: Collection[str] = ()
+    parameters: Any,
+    *,
+    but: Collection[str] = (),
+    only: Collection[str] = (),
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Add an option to a command for each parameter that a class declares, in place of ``**``.
 
-    The command gets their values by name. `but` and `only` choose among the parameters; the
-    options stand in the help before that of ``--out``.
+    The command gets their values by name. `but` and `only` choose among the parameters;
+    `notes` are sentences for the help of some of them. The options stand in the help before that of
+    ``--out``.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         def run(**values: Any) -> int:
+            for name in names:
+                # A list of nothing is one that is given, and is refused as such.
+                values[name] = listed(values[name]) or values[name]
             return command(**values)
 
         chosen = {
@@ -203,6 +240,7 @@ def with_options(
             for name, declared in declared_parameters(parameters).items()
             if name not in but and (not only or name in only)
         }
+        names = [name for name, declared in chosen.items() if _lists_names(declared)]
         hints = get_type_hints(command, include_extras=True)
         own = [
             item.replace(annotation=hints[name])
@@ -210,7 +248,8 @@ def with_options(
             if item.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         before = [item.name for item in own].index("out")
-        items = [*own[:before], *map(_option, chosen.values()), *own[before:]]
+        added = [_option(item, notes.get(name, "")) for name, item in chosen.items()]
+        items = [*own[:before], *added, *own[before:]]
         run.__doc__, run.__name__ = command.__doc__, command.__name__
         run.parameters = parameters  # type: ignore[attr-defined]  # for tests of all commands
         run.__annotations__ = {item.name: item.annotation for item in items} | {"return": int}
@@ -222,27 +261,31 @@ def with_options(
     return decorate
 
 
-def _option(declared: Declared) -> inspect.Parameter:
-    """Return a parameter of a command, annotated as typer wants it."""
+def _lists_names(declared: Declared) -> bool:
+    """Return whether an option is given names, with commas or one by one."""
+    is_value = declared.choices or declared.kind in (int, float, bool, str)
+    return not is_value and not declared.parameter.repeated
+
+
+def _option(declared: Declared, note: str) -> inspect.Parameter:
+    """Return a parameter of a command, annotated as typer wants it; `note` ends its help."""
     name = declared.name
     default = declared.default
     kind: Any = declared.kind
-    if declared.parameter.repeated:
+    if declared.parameter.repeated or _lists_names(declared):
         kind = list[str]
         default = None
     elif declared.choices:
         # What is not among them is refused by the parameters themselves.
         kind = str
-    elif kind not in (int, float, bool, str):
-        # Names are given with commas, and split by the command.
-        kind = str
-        default = None
     flags = declared.parameter.flags or (f"--{name.replace('_', '-')}",)
     if kind is bool and default:
         flags = tuple(f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags)
     help_text = re.sub(
         r"`(\w+)`", lambda match: "--" + match[1].replace("_", "-"), declared.parameter.help
     )
+    if note:
+        help_text += f" {note}"
     if declared.parameter.described:
         help_text += f" (default: the description's, or {default or 'none'})"
         default = None

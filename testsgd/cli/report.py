@@ -22,7 +22,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: the result's own)")
     ] = None,
-    formats: options.FormatOption = "html,md",
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", help="Which reports: html,md,json. (default: html,md)"),
+    ] = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
@@ -33,7 +36,7 @@ def report(
     from testsgd.report.kinds import read_result
 
     loaded = read_result(result)
-    written = loaded.write(out or result.parent, options.listed(formats))
+    written = loaded.write(out or result.parent, options.listed(formats, "html,md"))
     if not quiet:
         console.print_line(loaded.verdict.headline)
         console.print_files(written)

@@ -125,7 +125,7 @@ def synthesize(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the reports. (default: none are written)")
     ] = None,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
 ) -> int:
@@ -139,7 +139,7 @@ def synthesize(
     from testsgd.shielding import ShieldResult, shield_of_groups, synthesis_result
 
     limit = options.byte_count(memory_limit, "--memory-limit")
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     ShieldResult.check_formats(wanted)
     # Of a specification that is wrong, the errors come first.
     target = shield or Path(f"{specification.stem}.npz")
@@ -306,7 +306,7 @@ def simulate(
         Path | None,
         typer.Option(help="Folder for the reports. (default: reports/NAME-shield)"),
     ] = None,
-    formats: options.FormatOption = "html,md,json",
+    formats: options.FormatOption = None,
     quiet: options.QuietOption = False,
     verbose: options.VerboseOption = False,
     **parameters: Any,
@@ -318,7 +318,7 @@ def simulate(
     """
     from testsgd.shielding import SimulationResult, simulate_shield
 
-    wanted = options.listed(formats)
+    wanted = options.listed(formats, options.FORMATS)
     SimulationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{shield.stem}-shield")
     console.check_reports_writable(folder)

@@ -57,11 +57,17 @@ def read_cells(
 
 
 def cells_of_plain_file(
-    path: Path, parsing: CellParsing, *, where: str, blanks: bool = False
+    path: Path,
+    parsing: CellParsing,
+    *,
+    where: str,
+    blanks: bool = False,
+    described: bool = True,
 ) -> pd.DataFrame:
     """Read every cell of a regular file that is not compressed; `where` names it in errors.
 
-    As :func:`read_cells`, but that an ``OSError`` is not reported.
+    As :func:`read_cells`, but that an ``OSError`` is not reported. `described`: a description says
+    how the file is parsed, so an error names its keys.
     """
     whitespace = parsing.separator == "whitespace"
     try:
@@ -89,7 +95,7 @@ def cells_of_plain_file(
         raise DataError("the file is empty", where=where, remedy="give a file with rows") from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         if isinstance(error, UnicodeError) or _looks_binary(path, parsing):
-            raise _not_text(path, parsing, where) from error
+            raise _not_text(path, parsing, where, described=described) from error
         reason = str(error).splitlines()[0]
         if isinstance(error, pd.errors.ParserWarning):
             reason = "there are more cells in a row than columns"
@@ -99,7 +105,7 @@ def cells_of_plain_file(
             remedy="check [parse] in the description: separator, header, columns",
         ) from error
     if _looks_binary(path, parsing):
-        raise _not_text(path, parsing, where)
+        raise _not_text(path, parsing, where, described=described)
     if len(cells) == 0:
         raise DataError("the file has no rows", where=where, remedy="give a file with rows")
     return cells.fillna("")
@@ -324,14 +330,18 @@ def _looks_binary(path: Path, parsing: CellParsing) -> bool:
         return True
 
 
-def _not_text(path: Path, parsing: CellParsing, where: str) -> DataError:
+def _not_text(path: Path, parsing: CellParsing, where: str, *, described: bool) -> DataError:
+    remedy = "give a text file, such as by iconv -f LATIN1 -t UTF-8, or set `encoding` under "
+    remedy += "[parse] of a description"
+    if not described:
+        remedy = "say how it is encoded with --encoding, such as latin-1 (in Python encoding=), or "
+        remedy += "give a text file"
     offset = _undecodable(path, parsing.encoding)
     position = "" if offset is None else f" (at offset {offset})"
     return DataError(
         f"the file is not {parsing.encoding} text{position}",
         where=where,
-        remedy="give a text file, such as by iconv -f LATIN1 -t UTF-8, or set `encoding` under "
-        "[parse] of a description",
+        remedy=remedy,
         offset=offset,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from testsgd.data.frames import MISSING_TEXTS, read_frame, separator_of
+from testsgd.data.frames import MISSING_TEXTS, parsing_of, read_frame
 from testsgd.data.inference import (
     Inferred,
     InferredColumn,
@@ -20,7 +20,7 @@ from testsgd.data.inference import (
     larger_side,
     with_numbers,
 )
-from testsgd.data.schema import Feature
+from testsgd.data.schema import CellParsing, Feature
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ParameterError, printable
 from testsgd.io import toml_text
@@ -39,6 +39,7 @@ def describe_file(
     sensitive: Collection[str] = (),
     label: str | None = None,
     favourable: Any = None,
+    encoding: str | None = None,
 ) -> str:
     r"""Return a description of a file of rows as TOML, to be corrected by hand.
 
@@ -53,6 +54,8 @@ def describe_file(
     favourable : object, or list of these, optional
         The label whose rate is compared, or several together; if not given, the one that is
         favourable by its name, or that of the last row.
+    encoding : str, optional
+        As for :func:`testsgd.data.read_frame`; the description has it, too.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def describe_file(
     <BLANKLINE>
     """
     path = Path(path)
-    frame, examples = with_numbers(read_frame(path))
+    frame, examples = with_numbers(read_frame(path, encoding=encoding))
     columns = [infer_column(frame[name]) for name in frame.columns]
     chosen = tuple(sensitive) or _sensitive_by_name(columns)
     classes = label or _label_by_values(columns, but=chosen)
@@ -110,6 +113,7 @@ def describe_file(
     return _text(
         guessed,
         path,
+        parsing_of(path, encoding),
         how_sensitive="named" if sensitive else "by its name",
         how_label="named" if label else "the last column with two values; correct it if it is not",
         how_favourable="named"
@@ -166,7 +170,13 @@ def _favourable(labels: pd.Series[Any]) -> Any:
 
 
 def _text(
-    guessed: Inferred, path: Path, *, how_sensitive: str, how_label: str, how_favourable: str
+    guessed: Inferred,
+    path: Path,
+    parsing: CellParsing | None,
+    *,
+    how_sensitive: str,
+    how_label: str,
+    how_favourable: str,
 ) -> str:
     specification = guessed.specification
     label = specification.label
@@ -186,9 +196,10 @@ def _text(
     # Labels that are favourable together have one name.
     joined = {label.favourable: label.together} if label.together else {}
     classes = [part for value in label.values or [] for part in joined.get(value, (value,))]
-    separator = separator_of(path)
-    if separator is not None:
-        lines.append(f"separator = {_value(separator)}")
+    if parsing is not None:
+        lines.append(f"separator = {_value(parsing.separator)}")
+        if "encoding" in parsing.model_fields_set:
+            lines.append(f"encoding = {_value(parsing.encoding)}")
     lines += [
         "",
         "[label]",

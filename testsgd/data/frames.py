@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import ValidationError
 
 from testsgd.data.categories import row_name
 from testsgd.data.cells import cells_of_plain_file, check_column_number, first_lines, plain_cells
 from testsgd.data.schema import CellParsing
-from testsgd.errors import DataError, MissingExtraError
+from testsgd.errors import DataError, MissingExtraError, ParameterError
 from testsgd.io import COMPRESSIONS, check_regular, plain_file, read_lines
 
 # Texts that stand for a missing value without a description.
@@ -56,15 +58,18 @@ def is_typed_file(path: Path) -> bool:
     return _READERS.get(_kind(path), _separated) is not _separated
 
 
-def separator_of(path: Path) -> str | None:
-    """Return what stands between the cells of a file of text, by its first lines."""
+def parsing_of(path: Path, encoding: str | None = None) -> CellParsing | None:
+    """Return how the cells of a file of text are written, by its first lines; None of other files.
+
+    A :class:`ParameterError` is raised if the encoding is not known.
+    """
     if is_typed_file(path):
         return None
     with plain_file(path, compressed=True) as plain:
-        return _separator(plain, _kind(path))
+        return _parsing(plain, _kind(path), encoding)
 
 
-def read_frame(path: Path) -> pd.DataFrame:
+def read_frame(path: Path, *, encoding: str | None = None) -> pd.DataFrame:
     r"""Read a file of rows, each column with the type that its cells show.
 
     Parameters
@@ -72,6 +77,8 @@ def read_frame(path: Path) -> pd.DataFrame:
     path : path-like
         A file whose name ends in .csv, .tsv, .txt, .parquet, .feather, .arrow, .jsonl or .ndjson;
         those of text may be compressed (.gz, .bz2, .xz, .zst, .zip).
+    encoding : str, optional
+        That of a file of cells (.csv, .tsv, .txt), such as ``"latin-1"``; by default UTF-8.
 
     Returns
     -------
@@ -81,6 +88,8 @@ def read_frame(path: Path) -> pd.DataFrame:
     ------
     DataError
         If the file cannot be read, is of another kind, or has no rows.
+    ParameterError
+        If the encoding is not known, or the file is of another kind and has none.
     MissingExtraError
         If a Parquet or Feather file is read without pyarrow.
 
@@ -103,12 +112,14 @@ def read_frame(path: Path) -> pd.DataFrame:
             where=str(path),
             remedy=f"give a file that ends in one of {endings}, text also compressed",
         )
+    if encoding is not None and reader is not _separated:
+        raise _one_encoding(path)
     if not path.exists():
         raise DataError("there is no such file", where=str(path), remedy="check the path")
     try:
         check_regular(path)
-        frame = reader(path)
-    except DataError:
+        frame = reader(path) if reader is not _separated else _separated(path, encoding)
+    except (DataError, ParameterError):
         raise
     except (OSError, ValueError, EOFError, pd.errors.ParserError) as error:
         known = getattr(error, "strerror", None) or str(error)
@@ -130,11 +141,33 @@ def _kind(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _separated(path: Path) -> pd.DataFrame:
+def _separated(path: Path, encoding: str | None = None) -> pd.DataFrame:
     with plain_file(path, compressed=True) as plain:
-        parsing = CellParsing(separator=_separator(plain, _kind(path)))
-        cells = cells_of_plain_file(plain, parsing, where=str(path))
+        parsing = _parsing(plain, _kind(path), encoding)
+        cells = cells_of_plain_file(plain, parsing, where=str(path), described=False)
     return pd.DataFrame({name: _typed(cells[name]) for name in cells.columns})
+
+
+def _parsing(plain: Path, kind: str, encoding: str | None) -> CellParsing:
+    """Return how the cells of a file are written, by its first lines and its encoding."""
+    try:
+        parsing = CellParsing() if encoding is None else CellParsing(encoding=encoding)
+    except ValidationError as error:
+        raise ParameterError(
+            f"{encoding!r} is not an encoding that Python knows",
+            where="encoding",
+            remedy="name one such as latin-1, cp1252 or utf-16",
+            encoding=encoding,
+        ) from error
+    return parsing.model_copy(update={"separator": _separator(plain, kind, parsing.encoding)})
+
+
+def _one_encoding(path: Path) -> ParameterError:
+    return ParameterError(
+        f"{path.name!r} is no file of cells as text, and is read without an encoding",
+        where="encoding",
+        remedy="leave it out; JSON lines are in UTF-8",
+    )
 
 
 def _typed(texts: pd.Series[Any]) -> pd.Series[Any]:
@@ -147,11 +180,11 @@ def _typed(texts: pd.Series[Any]) -> pd.Series[Any]:
     return plain_cells(known)
 
 
-def _separator(plain: Path, kind: str) -> str:
+def _separator(plain: Path, kind: str, encoding: str) -> str:
     """Return what stands between the cells of a file, by its first lines."""
     if kind == ".tsv":
         return "\t"
-    lines = first_lines(plain, lines=_SNIFFED_LINES)
+    lines = first_lines(plain, lines=_SNIFFED_LINES, encoding=encoding)
     if len(lines[0]) > _MOST_SNIFFED:
         return max(_SEPARATORS, key=lines[0].count)
     # Whole lines, as the sniffer looks for what is equally frequent in them.
@@ -185,7 +218,7 @@ def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
         with warnings.catch_warnings():
             # Of arrays of several lengths, which are refused below.
             warnings.simplefilter("ignore", DeprecationWarning)
-            frame = pd.read_json(path, lines=True, dtype=False, compression=None)
+            frame: pd.DataFrame = _read_json(path)
     except (TypeError, AttributeError, RecursionError) as error:
         raise _no_object_a_line(where, "") from error
     if isinstance(frame.columns, pd.RangeIndex) and len(frame.columns):
@@ -193,13 +226,22 @@ def _rows_of_json(path: Path, where: str) -> pd.DataFrame:
     # An empty array is read as an object without a key.
     empty = frame.isna().all(axis=1).to_numpy()
     if empty.any():
-        values = pd.read_json(path, lines=True, dtype=False, compression=None, typ="series")
+        values = _read_json(path, typ="series")
         for row, value in values[empty].items():
             if not isinstance(value, dict):
                 raise _no_object_a_line(where, f", row {row}")
     for name, column in frame.items():
         _check_no_parts(column, f"{where}, column {str(name)!r}")
     return frame
+
+
+def _read_json(path: Path, **options: Any) -> Any:
+    """Return the rows of a file of JSON lines, each value as it is written."""
+    read: Any = pd.read_json
+    # Before 3.1 pandas makes dates of what is in columns of some names, such as "date".
+    dates = inspect.signature(read).parameters.get("convert_dates")
+    as_written = {"convert_dates": False} if dates is not None and dates.default is True else {}
+    return read(path, lines=True, dtype=False, compression=None, **as_written, **options)
 
 
 def _check_no_key_twice(path: Path, where: str) -> None:

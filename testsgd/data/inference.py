@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -44,6 +45,14 @@ _IDENTIFIER_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key)$|^(row|index)$|I
 _DATE = re.compile(
     r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/\d{1,2})([T ].*)?"
 )
+# Times in whole seconds or milliseconds since 1970: names that only times have, and numbers of the
+# years 2000 to 2040. A column called "time" may be a duration.
+_TIME_NAME = re.compile(
+    r"(^|[_\W])(?i:date|datetime|timestamp|ts|created|modified|updated)([_\W]|$)|"
+    r"[_\W](?i:at)$|[a-z](At|Date|DateTime|Timestamp)$"
+)
+_TIMES = {"seconds": (946_684_800, 2_208_988_800)}
+_TIMES["milliseconds"] = (1000 * _TIMES["seconds"][0], 1000 * _TIMES["seconds"][1])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +82,8 @@ def infer_column(column: pd.Series[Any]) -> InferredColumn:
 
     Booleans, categories and texts of at most 200 different values are categorical. Whole numbers
     are integers, but identifiers if there are at least 50, all different, and they are consecutive
-    or the column is named like an identifier. Texts that are written like dates are dates. Long
+    or the column is named like an identifier. Texts that are written like dates are dates, and so
+    are whole numbers that by name and size are times of 2000 to 2040 since 1970. Long
     texts are free texts; others that are nearly all different are identifiers, or free texts if
     most of them have blanks.
 
@@ -195,11 +205,22 @@ def _kind_of_numbers(
         )
     if (numbers % 1 != 0).any():
         return "decimal", f"numbers from {numbers.min():.10g} to {numbers.max():.10g}"
+    if (unit := _unit_of_times(str(column.name), numbers)) is not None:
+        first = datetime.fromtimestamp(numbers.min() / (1000 if unit == "milliseconds" else 1), UTC)
+        return "date", f"times in {unit} since 1970, the first is of {first:%Y-%m-%d}"
     if are_identifiers(
         str(column.name), rows=len(present), distinct=distinct, span=float(np.ptp(numbers))
     ):
         return "identifier", "whole numbers that are all different"
     return "integer", f"whole numbers from {numbers.min():.10g} to {numbers.max():.10g}"
+
+
+def _unit_of_times(name: str, numbers: NDArray[np.float64]) -> str | None:
+    """Return the unit in which whole numbers are surely times since 1970, or None."""
+    if _TIME_NAME.search(name) is None:
+        return None
+    ends = numbers.min(), numbers.max()
+    return next((unit for unit, (a, b) in _TIMES.items() if a <= ends[0] and ends[1] <= b), None)
 
 
 def are_identifiers(name: str, *, rows: int, distinct: int, span: float) -> bool:
@@ -758,8 +779,8 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
     classes : sequence of str
         All classes.
     favourable : object, or list of these, optional
-        One class, several, or several as one text with commas, unless that text is a class itself.
-        Without it the one that is favourable by its name.
+        One class, or several; a text with commas is several, unless it is a class itself. Without
+        it the one that is favourable by its name.
 
     Returns
     -------
@@ -777,12 +798,15 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
     ('A', 'B')
     >>> favourable_classes(["A", "B", "C"], "A,C"), favourable_classes(["A,C", "B"], "A,C")
     (('A', 'C'), ('A,C',))
+    >>> favourable_classes(["A", "B", "C", "D"], ["A,B", "D"])
+    ('A', 'B', 'D')
     """
-    several = favourable
-    if isinstance(favourable, str) and favourable not in classes and "," in favourable:
-        several = [part.strip() for part in favourable.split(",") if part.strip()]
-    if not isinstance(several, (list, tuple, set, frozenset)):
-        return (favourable_class(classes, several),)
+    is_list = isinstance(favourable, (list, tuple, set, frozenset))
+    several = [
+        part for one in (favourable if is_list else [favourable]) for part in _parts(one, classes)
+    ]
+    if not is_list and several == [favourable]:
+        return (favourable_class(classes, favourable),)
     chosen = {favourable_class(classes, one) for one in several}
     if not chosen or len(chosen) == len(classes):
         raise ParameterError(
@@ -791,6 +815,13 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
             remedy=f"list some of {', '.join(classes)}, not all",
         )
     return tuple(name for name in classes if name in chosen)
+
+
+def _parts(favourable: Any, classes: Sequence[str]) -> list[Any]:
+    """Return the classes that a text lists with commas; what is no such text by itself."""
+    if isinstance(favourable, str) and favourable not in classes and "," in favourable:
+        return [part.strip() for part in favourable.split(",") if part.strip()]
+    return [favourable]
 
 
 def favourable_class(classes: Sequence[str], favourable: Any) -> str:

@@ -36,7 +36,14 @@ ONLY_FOR_METRICS = frozenset({"metrics", "rule", "reference", "measure", "fail_b
 """The keywords that only an audit of metrics has."""
 
 
-@show_parameters(AuditParameters, MetricParameters)
+@show_parameters(
+    AuditParameters,
+    MetricParameters,
+    only={
+        AuditParameters: "Not for an audit of metrics.",
+        MetricParameters: "For an audit of metrics.",
+    },
+)
 def audit_predictions(
     y_pred: Any,
     y_true: Any = None,

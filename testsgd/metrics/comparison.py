@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.metrics.definitions import Floats
+from testsgd.metrics.definitions import ROUNDING, Floats
 from testsgd.metrics.parameters import BEST, OVERALL, Measure
 from testsgd.metrics.sides import LogarithmicInterval, Sides
 from testsgd.scoring.largest_sum import Differences, least_of_positive
@@ -149,7 +149,10 @@ def sizes(effect: Floats, measure: Measure) -> Floats:
 
 def _effects(first: Sides, second: Sides, measure: Measure) -> Floats:
     if measure == "difference":
-        return first.value - second.value
+        difference: Floats = first.value - second.value
+        # Means of errors that cancel each other are rounded as the errors are.
+        size = np.abs(first.value) + np.abs(second.value) + first.deviation + second.deviation
+        return np.where(np.abs(difference) < ROUNDING * size, 0.0, difference)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio: Floats = first.value / second.value
         return ratio

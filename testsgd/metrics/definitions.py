@@ -19,6 +19,8 @@ from testsgd.errors import ParameterError
 from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
 
 Floats = NDArray[np.float64]
+# Numbers whose difference is a smaller part of their size differ by rounding.
+ROUNDING = 1e-12
 # What a metric is about: decisions for or against, scores between 0 and 1, or any numbers.
 PredictionKind = Literal["decisions", "scores", "numbers"]
 # A share of rows, a mean of numbers between 0 and 1, or a mean of any numbers.
@@ -78,12 +80,28 @@ def _mean(values: Any, _: Any) -> tuple[Any, Any]:
     return values, 1.0
 
 
+def _excess(values: Any, truth: Any) -> Any:
+    """Return predictions less the truth (n,), 0 where they differ by rounding only."""
+    excess = values - truth
+    if isinstance(excess, np.ndarray):
+        scale = np.maximum(np.abs(values), np.abs(truth))
+        known = scale[np.isfinite(scale)]
+        # A prediction for a truth of 0 is rounded as others are.
+        typical = np.median(known) if len(known) else 0.0
+        return np.where(np.abs(excess) < ROUNDING * np.maximum(scale, typical), 0.0, excess)
+    import narwhals as nw
+
+    scale = values.abs() + truth.abs()
+    # Of infinite numbers and NaN no engine has a smaller one here, so that they stay.
+    return nw.when(excess.abs() < ROUNDING * scale).then(nw.lit(0.0)).otherwise(excess)
+
+
 def _mean_excess(values: Any, truth: Any) -> tuple[Any, Any]:
-    return values - truth, 1.0
+    return _excess(values, truth), 1.0
 
 
 def _mean_absolute_error(values: Any, truth: Any) -> tuple[Any, Any]:
-    excess = values - truth
+    excess = _excess(values, truth)
     # An expression has it as a method only.
     return (np.abs(excess) if isinstance(excess, np.ndarray) else excess.abs()), 1.0
 

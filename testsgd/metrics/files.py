@@ -73,6 +73,7 @@ def audit_file_of_predictions(
     sensitive_features: Sequence[str],
     label: str | None = None,
     weights: str | None = None,
+    encoding: str | None = None,
     **options: Any,
 ) -> AuditResult | MetricsResult:
     """Audit a column of predictions in a file.
@@ -87,6 +88,8 @@ def audit_file_of_predictions(
         Names of columns.
     label, weights : str, optional
         The columns with the true labels, and with weights.
+    encoding : str, optional
+        As for :func:`testsgd.data.read_frame`.
     **options
         Those of :func:`testsgd.audit_predictions`.
 
@@ -102,7 +105,7 @@ def audit_file_of_predictions(
         As for :func:`testsgd.audit_predictions`.
     """
     named = {"predictions": predictions, "label": label, "weights": weights}
-    frame = read_frame(Path(path))
+    frame = read_frame(Path(path), encoding=encoding)
     check_columns(frame, named, sensitive_features)
     if not sensitive_features:
         raise no_sensitive_feature(frame)
@@ -259,6 +262,7 @@ def audit_file_of_model(
     sensitive_features: Sequence[str],
     label: str | None = None,
     weights: str | None = None,
+    encoding: str | None = None,
     outcome: str | None = None,
     threshold: float | None = None,
     progress: Progress | bool | None = None,
@@ -279,6 +283,8 @@ def audit_file_of_model(
         Names of columns.
     label, weights : str, optional
         The columns with the true labels, and with weights of the rows.
+    encoding : str, optional
+        As for :func:`testsgd.data.read_frame`.
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given the label whose rate is compared; for selection rates.
     threshold : float, optional
@@ -299,7 +305,7 @@ def audit_file_of_model(
     TestSGDError
         As for :func:`testsgd.audit` and :func:`testsgd.audit_model_by_metrics`.
     """
-    frame = read_frame(Path(path))
+    frame = read_frame(Path(path), encoding=encoding)
     columns = {"label": label, "weights": weights}
     check_columns(frame, columns, sensitive_features)
     if not sensitive_features:

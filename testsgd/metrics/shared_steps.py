@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from testsgd.auditing import listed_features, with_other_features
+from testsgd.auditing import AuditParameters, listed_features, with_other_features
 from testsgd.auditing.report.subject import table_summary
 from testsgd.auditing.report.summary import LabelSummary
 from testsgd.data import Table, check_table, infer_specification, joined, with_numbers
@@ -20,7 +20,7 @@ from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report.summarise import summarise_metrics
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.run import MetricRows, run_metrics
-from testsgd.parameters import parameters_of
+from testsgd.parameters import declared_parameters, parameters_of
 from testsgd.progress import Progress
 
 Wanted = Iterable[str | Masses] | str | Masses
@@ -54,6 +54,17 @@ def settings_of(parameters: Mapping[str, Any], *, rule: str | None) -> MetricPar
                     name=name,
                 )
         chosen = {**FOUR_FIFTHS, **chosen}
+    known = declared_parameters(MetricParameters)
+    others = declared_parameters(AuditParameters).keys() - known
+    for name in chosen:
+        if name in others:
+            raise ParameterError(
+                f"there is no parameter {name!r}, which is for an audit of one rate",
+                where="audit of metrics",
+                remedy="leave it out, or audit one rate of classes, without metrics and weights; "
+                f"here the parameters are {', '.join(sorted(known))}",
+                name=name,
+            )
     chosen["condition_on"] = listed_features(chosen.get("condition_on"), where="condition_on")
     return parameters_of(MetricParameters, chosen, where="audit of metrics")
 

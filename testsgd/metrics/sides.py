@@ -110,6 +110,11 @@ class Sides:
         return np.where(counts, np.sqrt(self.residual) / denominator, np.nan)
 
     @property
+    def deviation(self) -> Floats:
+        """How far rows of equal weight stray from the value; NaN where no row counts."""
+        return self.standard_error * np.sqrt(self.effective_size)
+
+    @property
     def effective_size(self) -> Floats:
         """The effective sample size: rows of equal weight that would say as much.
 

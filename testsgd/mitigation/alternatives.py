@@ -68,7 +68,8 @@ def resolve_alternatives(compare: str | Sequence[str]) -> tuple[str, ...]:
     if names == ["none"]:
         return ()
     names = [_SHORT.get(name, name) for name in names]
-    for name in names:
+    # Beside others "all" and "none" are no methods, but what is nowhere known is named first.
+    for name in sorted(names, key=lambda name: name in ("all", "none")):
         if name not in ALTERNATIVES:
             raise ParameterError(
                 f"the method {name!r} is unknown",

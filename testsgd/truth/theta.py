@@ -130,7 +130,8 @@ def study_own_data(
     predictions: str | None = None,
     sensitive_features: Sequence[str] = (),
     label: str | None = None,
-    favourable: str | None = None,
+    encoding: str | None = None,
+    favourable: Any = None,
     progress: Progress | None = None,
 ) -> list[ThetaRow]:
     """Audit one's own rows with several thresholds, on both sides of a group and inside only.
@@ -153,8 +154,10 @@ def study_own_data(
         Of a file: the columns that rules are about.
     label : str, optional
         Of a file: the column with the true labels.
-    favourable : str, optional
-        The label whose rate is compared.
+    encoding : str, optional
+        Of a file: as for :func:`testsgd.data.read_frame`.
+    favourable : object, or list of these, optional
+        The label whose rate is compared, or several together.
     progress : callable, optional
         Called by each audit as it goes on.
 
@@ -167,7 +170,12 @@ def study_own_data(
     of_file = data_file is None and data.is_rows_file(Path(dataset))
     texts = not of_file and isinstance(load_specification(dataset), data.TextSpecification)
     if not of_file:
-        of_files = {"predictions": predictions, "sensitive": sensitive_features, "label": label}
+        of_files = {
+            "predictions": predictions,
+            "sensitive": sensitive_features,
+            "label": label,
+            "encoding": encoding,
+        }
         for option, value in of_files.items():
             if value:
                 raise ParameterError(
@@ -192,6 +200,7 @@ def study_own_data(
                 predictions=predictions,
                 model=model,
                 label=label,
+                encoding=encoding,
                 favourable=favourable,
                 progress=reporter,
                 **chosen,

@@ -179,6 +179,7 @@ def frontier_of_file(
     model: Any,
     sensitive_features: Sequence[str],
     label: str | None,
+    encoding: str | None = None,
     **options: Any,
 ) -> FrontierResult:
     """Lower the worst difference of all groups in a file of rows without a description.
@@ -193,6 +194,8 @@ def frontier_of_file(
         Names of columns.
     label : str
         The column with the true labels.
+    encoding : str, optional
+        As for :func:`testsgd.data.read_frame`.
     **options
         Those of :func:`fair_frontier`.
 
@@ -207,7 +210,7 @@ def frontier_of_file(
     TestSGDError
         As for :func:`fair_frontier`.
     """
-    frame = read_frame(Path(path))
+    frame = read_frame(Path(path), encoding=encoding)
     columns = ", ".join(list(frame.columns)[:20])
     for what, given in (("model", model), ("label", label), ("sensitive", sensitive_features)):
         if not given:
