@@ -179,8 +179,8 @@ def _shape_into(layer: Mapping[str, Any]) -> Sequence[int | None]:
     built = layer.get("build_config") or {}
     if "input_shape" in built:
         shape: Sequence[int | None] = built["input_shape"]
-        return shape
-    shape = layer["inbound_nodes"][0]["args"][0]["config"]["shape"]
+    else:
+        shape = layer["inbound_nodes"][0]["args"][0]["config"]["shape"]
     return shape
 
 
