@@ -146,6 +146,8 @@ def audit(
 
     wanted = options.listed(formats)
     AuditResult.check_formats(wanted)
+    if out is not None:
+        console.check_reports_writable(out)
     if cells and counts is None:
         from testsgd.metrics.counting import ROWS
 

@@ -54,6 +54,8 @@ def compare(
 
     wanted = options.listed(formats)
     ComparisonResult.check_formats(wanted)
+    if out is not None:
+        console.check_reports_writable(out)
     with console.progress_bar(quiet) as progress:
         result = run(
             model,
