@@ -33,7 +33,9 @@ __all__ = [
 
 # Controls of terminals, what turns the direction of a line, and ends of lines of other kinds; line
 # ends and tabs themselves are none.
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # A quoted value, or a word, of more than 200 characters: that many are shown.
 _LONG_VALUES = re.compile(r"""('[^']{200})[^']+|("[^"]{200})[^"]+|([^\s'"]{200})[^\s'"]+""")
 # How numpy writes its own numbers and texts, such as np.float64(0.5) or np.True_.

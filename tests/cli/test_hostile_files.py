@@ -110,6 +110,31 @@ def test_another_encoding_than_described(encoding: str, inputs: Path, fails: Fai
     fails("audit", written(inputs / "mine.toml", described), "--data", rows)
 
 
+# They turn the direction of what stands behind them.
+MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def test_marks_of_direction_are_not_printed(inputs: Path, testsgd: Runs) -> None:
+    rows = generate_demo(rows=600, seed=0).rename(columns={"gender": f"gender{MARKS}"})
+    rows[f"gender{MARKS}"] = rows[f"gender{MARKS}"].astype(str) + MARKS
+    path = inputs / "rows.csv"
+    rows.to_csv(path, index=False)
+    words = ("audit", path, "--predictions", "granted", "--sensitive")
+    event = json.dumps({"id": MARKS, "group": MARKS, "decision": MARKS}, ensure_ascii=False)
+    events = written(inputs / "events.jsonl", f"{event}\n")
+    commands: list[tuple[int, tuple[str | Path, ...]]] = [
+        (0, (*words, f"gender{MARKS},race", "--out", "reports")),
+        (2, (*words, f"none{MARKS}")),
+        (2, (*words, "race", f"--none{MARKS}")),
+        (2, ("audit", "demo", "--data", f"none{MARKS}.csv")),
+        (2, ("monitor", "run", MONITOR, "--events", events)),
+    ]
+    for code, command in commands:
+        finished = testsgd(*command)
+        assert finished.code == code, finished
+        assert not {*MARKS} & {*finished.out, *finished.err}, command
+
+
 RESULTS = {
     "nested": DEEP_JSON,
     "nested keys": '{"schema": "testsgd.audit/2", "groups": ' + '{"a":' * 5_000,

@@ -89,7 +89,15 @@ def test_what_cannot_be_guessed_is_asked_for(
     assert named in fails("init", "people.csv", *options)
 
 
-STEERING = "".join(map(chr, [*range(0x80, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]))
+STEERING = "".join(
+    map(
+        chr,
+        [
+            *(*range(0x80, 0xA0), 0x061C, 0x200E, 0x200F),
+            *(*range(0x2028, 0x202F), *range(0x2066, 0x206A)),
+        ],
+    )
+)
 
 
 def test_nothing_of_the_cells_steers_a_terminal(testsgd: Run, folder: Path) -> None:

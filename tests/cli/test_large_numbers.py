@@ -21,6 +21,7 @@ from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.parameters import Parameters, declared_parameters
 from testsgd.shielding import ShieldSpecification
 from testsgd.shielding.simulation import check_simulated
+from testsgd.truth import EVERY_WORLD, WORLD_SIZES, TruthSettings
 
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
@@ -120,10 +121,35 @@ def test_simulations_of_shields_without_an_end_are_refused(
     assert 1 <= most_that(message) < 10**12
 
 
+BENCH = (
+    ("--runs", ()),
+    ("--runs", ("--worlds", "all")),
+    ("--runs", ("--populations", "null", "--sizes", "1000")),
+    ("--baseline-runs", ()),
+    ("--baseline-runs", ("--runs", str(10**12))),
+    ("--sizes", ()),
+)
+
+
+@pytest.mark.parametrize(("flag", "beside"), BENCH)
+@pytest.mark.parametrize("number", [10**11, 10**18])
+def test_benchmarks_without_an_end_are_refused(
+    flag: str, beside: tuple[str, ...], number: int, fails: Fails
+) -> None:
+    message = fails("bench", "truth", *beside, flag, str(number))
+    most = most_that(message)
+    name = flag[2:].replace("-", "_")
+    assert name in message
+    options: dict[str, Any] = {"sizes": (1_000,), name: (most,) if name == "sizes" else most}
+    TruthSettings(**options, populations=("null",))
+
+
 def test_simulations_of_usual_sizes_are_not_refused() -> None:
     specification = ShieldSpecification.read(EXAMPLES / "shields" / LOANS)
     check_simulated(specification, runs=10**6, periods=10)
     _check_effort(MonitorSimulationParameters(runs=1000, days=365), 5)
+    TruthSettings(runs=20_000)
+    TruthSettings(populations=(), worlds=EVERY_WORLD, sizes=WORLD_SIZES, runs=2_000)
 
 
 @pytest.mark.parametrize("size", [f"{10**400}GB", f"{10**25}", "9" * 5000], ids=str.__len__)

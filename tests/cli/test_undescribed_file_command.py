@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from testsgd.data import load_specification, load_table
+from testsgd.data import generate_demo, load_specification, load_table
 
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
@@ -282,6 +282,7 @@ def test_sensitive_columns_are_named_once_and_are_no_predictions(
     assert testsgd(*arguments, "--sensitive", "sex,sex", "--replicates", "99").code == 0
 
 
+<<<<<<< HEAD
 @pytest.fixture
 def towns(folder: Path) -> Path:
     source = np.random.default_rng(3)
@@ -325,3 +326,20 @@ def test_an_encoding_is_of_a_file_that_has_no_description(
     assert "encoding" in fails("audit", "demo", "--encoding", "latin-1")
     assert "encoding" in fails("mitigate", "demo", "--encoding", "latin-1")
     assert "--encoding" in fails("mitigate", towns.name, "--label", "approved")
+=======
+def test_no_row_and_no_identifier_is_in_a_report(testsgd: Run, folder: Path) -> None:
+    rows = generate_demo(rows=600, seed=0)
+    # Everyone has a name and a text of their own.
+    rows["id"] = [f"Zebulon-{number}" for number in range(len(rows))]
+    rows["remark"] = [f"remark {number} on the xylophonist" for number in range(len(rows))]
+    rows.to_csv(folder / "rows.csv", index=False)
+    words = ("--predictions", "granted", "--sensitive", "gender,race", "--replicates", "99")
+    options = ("--stability", "0", "--format", "html,md,json,csv", "--out", "reports")
+    finished = testsgd("audit", "rows.csv", *words, *options)
+    assert finished.code in (0, 3), finished
+    written = [path.read_text(encoding="utf-8") for path in (folder / "reports").iterdir()]
+    assert written
+    for text in (*written, finished.out, finished.err):
+        assert "Zebulon" not in text
+        assert "xylophonist" not in text
+>>>>>>> h-bound3

@@ -98,6 +98,51 @@ def test_as_many_as_keras_makes(
         check_stored_weights(path, configuration, file)
 
 
+def functional(keras: Any) -> Any:
+    """A model whose layers are a graph: two branches, the one a model of its own."""
+    of = keras.layers
+    numbers = of.Input((10,))
+    inner = keras.Sequential([of.Input((10,)), of.Dense(3)])
+    both = of.Concatenate()([of.BatchNormalization()(of.Dense(4)(numbers)), inner(numbers)])
+    return keras.Model(numbers, of.Dense(1)(of.ReLU()(both)))
+
+
+def test_as_many_in_a_graph_as_keras_makes(keras: Any, tmp_path: Path) -> None:
+    network = functional(keras)
+    path = tmp_path / MODEL_FILE
+    network.save(path)
+    with zipfile.ZipFile(path) as archive:
+        configuration = json.loads(archive.read("config.json"))
+    for document in (configuration, json.loads(network.to_json())):
+        declared = declared_weights(document)
+        assert declared is not None
+        assert network.count_params() <= declared <= network.count_params() + 20
+    check_declared_weights(path, configuration, WEIGHTS)
+
+
+def test_a_graph_that_unpacks_to_far_more_is_not_unpacked(
+    keras: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / MODEL_FILE
+    functional(keras).save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            with archive.open(name, "w") as stream:
+                stream.write(content)
+                for _ in range(2**6 * (name == WEIGHTS)):
+                    stream.write(bytes(2**20))
+
+    def unpacked(*_: Any, **__: Any) -> bytes:
+        raise AssertionError("the weights are unpacked")
+
+    configuration = json.loads(members["config.json"])
+    monkeypatch.setattr(zipfile.ZipFile, "read", unpacked)
+    with pytest.raises(TooLargeError):
+        check_declared_weights(path, configuration, WEIGHTS)
+
+
 def test_what_is_not_known_is_not_counted() -> None:
     inputs = {"class_name": "InputLayer", "config": {"batch_shape": [None, 3]}}
     dense = {"class_name": "Dense", "config": {"units": 2}}
@@ -111,8 +156,9 @@ def test_what_is_not_known_is_not_counted() -> None:
     assert declared_weights(sequential(dense)) is None
     broken = {"class_name": "Dense", "config": {"units": True}}
     assert declared_weights(sequential(inputs, broken)) is None
-    functional = {"class_name": "Functional", "config": {"layers": []}}
-    for other in (None, [], "text", {}, functional, sequential(3)):
+    # Nothing says what goes into its layer.
+    graph = {"class_name": "Functional", "config": {"layers": [inputs, dense]}}
+    for other in (None, [], "text", {}, graph, sequential(3)):
         assert declared_weights(other) is None
 
 

@@ -160,6 +160,8 @@ def audit(
     favourable = options.one_or_several(favorable)
     wanted = options.listed(formats, options.FORMATS)
     AuditResult.check_formats(wanted)
+    if out is not None:
+        console.check_reports_writable(out)
     if cells and counts is None:
         from testsgd.metrics.counting import ROWS
 

@@ -14,6 +14,7 @@ from testsgd.cli.console import (
     DONE,
     USAGE_ERROR,
     Column,
+    check_writable,
     print_error,
     print_line,
     print_table,
@@ -127,6 +128,7 @@ def truth(
         jobs=processors(jobs),
         **parameters,
     )
+    _check_writable(out, "truth.json", "truth.md")
     command = _command(settings)
     started = time.perf_counter()
     measures: list[Measure] = []
@@ -198,6 +200,7 @@ def theta(
         if thetas is None
         else [_number(text, float, "--thetas", "0.05") for text in listed(thetas)]
     )
+    _check_writable(out, "theta.json")
     rows: list[ThetaRow] = []
     own = any(
         option is not None
@@ -232,6 +235,16 @@ def theta(
         if out is not None:
             print_line(f"Written: {out}")
     return DONE if rows else USAGE_ERROR
+
+
+def _check_writable(folder: Path | None, *names: str) -> None:
+    """Raise, before all the work, if files of these names cannot be written into a folder."""
+    from testsgd.io import check_replaceable
+
+    if folder is not None:
+        check_writable(folder)
+        for name in names:
+            check_replaceable(folder / name)
 
 
 def _write_theta(folder: Path | None, rows: Sequence[ThetaRow]) -> None:

@@ -29,7 +29,7 @@ _BESIDE_NUMBERS = _BESIDE_BYTES // _WIDEST
 
 
 def declared_weights(configuration: Any) -> int | None:
-    """Return how many numbers the layers of a sequential model declare as their weights.
+    """Return how many numbers the layers of a model declare as their weights.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ def declared_weights(configuration: Any) -> int | None:
     Returns
     -------
     int or None
-        None if it is not known: of a layer of another kind, of a model that is not sequential, or
-        of a configuration that is damaged.
+        None if it is not known: of a layer of another kind, of a model that is neither sequential
+        nor functional, or of a configuration that is damaged.
 
     Examples
     --------
@@ -52,9 +52,11 @@ def declared_weights(configuration: Any) -> int | None:
     8
     """
     try:
+        config = configuration["config"]
+        if configuration["class_name"] in _FUNCTIONAL:
+            return _weights_of_graph(config["layers"])
         if configuration["class_name"] != "Sequential":
             return None
-        config = configuration["config"]
         # Keras 2.0 to 2.2 wrote a bare list.
         layers = config["layers"] if isinstance(config, dict) else config
         return _weights_of(layers)
@@ -152,6 +154,34 @@ def _weights_of(layers: Sequence[Mapping[str, Any]]) -> int | None:
         weights, shape = declared
         total += weights
     return total
+
+
+def _weights_of_graph(layers: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the weights of layers each of which says what shape goes into it."""
+    total = 0
+    for layer in layers:
+        kind, config = layer["class_name"], layer["config"]
+        if kind == "InputLayer" or kind in _MERGING:
+            continue
+        if kind == "Sequential" or kind in _FUNCTIONAL:
+            inner = declared_weights(layer)
+            declared: _Declared | None = None if inner is None else (inner, ())
+        else:
+            declared = _of_layer(kind, config, _without_rows(_shape_into(layer)))
+        if declared is None:
+            return None
+        total += declared[0]
+    return total
+
+
+def _shape_into(layer: Mapping[str, Any]) -> Sequence[int | None]:
+    """Return the shape that goes into a layer, as its file says."""
+    built = layer.get("build_config") or {}
+    if "input_shape" in built:
+        shape: Sequence[int | None] = built["input_shape"]
+    else:
+        shape = layer["inbound_nodes"][0]["args"][0]["config"]["shape"]
+    return shape
 
 
 def _without_rows(shape: Sequence[int | None]) -> _Shape:
@@ -264,6 +294,10 @@ def _flatten(config: Mapping[str, Any], shape: _Shape) -> _Declared:
 def _unchanged(config: Mapping[str, Any], shape: _Shape) -> _Declared:
     return 0, shape
 
+
+_FUNCTIONAL = ("Functional", "Model")
+# Layers without weights, of several inputs.
+_MERGING = ("Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract")
 
 _KINDS: dict[str, Callable[[Mapping[str, Any], _Shape], _Declared]] = {
     "Dense": _dense,

@@ -10,6 +10,8 @@ import joblib
 
 from testsgd.baselines import METHODS, check_time_limit
 from testsgd.errors import ParameterError
+from testsgd.parameters import declared_parameters, largest_below
+from testsgd.report.formatting import bytes_text
 from testsgd.truth.baseline_runs import BaselineRun, baselines_once
 from testsgd.truth.cases.catalogue import CASES, case
 from testsgd.truth.cases.frame import CaseRun, judge_case
@@ -42,6 +44,13 @@ _MOST_BASELINE_ROWS = 100_000
 _MOST_SAMPLED_ROWS = 1_000
 _SAMPLED = ("intersection",)
 
+# More runs, or more people in all of them, take days; what one person of a run takes in memory, and
+# a run at most.
+_MOST_RUNS = 10**6
+_MOST_PEOPLE = 10**10
+_BYTES_A_PERSON = 200
+_MOST_BYTES = 8 * 10**9
+
 # A part of the benchmark in words, how many of its runs are done, and how many there are.
 Progress = Callable[[str, int, int], None]
 
@@ -53,7 +62,8 @@ class TruthSettings(RunParameters):
     Raises
     ------
     ParameterError
-        If a name is unknown, nothing is named, a size is below 500, or a parameter is out of range.
+        If a name is unknown, nothing is named, a size is below 500, a parameter is out of range, or
+        the runs would take days or too much memory.
 
     Examples
     --------
@@ -100,6 +110,31 @@ class TruthSettings(RunParameters):
                 remedy=f"give {_FEWEST_ROWS} or more",
             )
         check_time_limit(self.time_limit)
+        self._check_effort()
+
+    def _check_effort(self) -> None:
+        """Refuse runs that take days, or too much memory; say what number would do."""
+        largest = max(self.sizes)
+        if largest * _BYTES_A_PERSON > _MOST_BYTES:
+            raise ParameterError(
+                f"a run of {largest:,} people takes more than {bytes_text(_MOST_BYTES)}",
+                where="sizes",
+                remedy=f"give at most {_MOST_BYTES // _BYTES_A_PERSON}",
+            )
+        if _is_soon(self, runs=self.runs, baseline_runs=self.baseline_runs):
+            return
+        where, other = "runs", "baseline_runs"
+        kept = self.baseline_runs
+        if not _is_soon(self, runs=0, baseline_runs=kept):
+            where, other = other, where
+            kept = min(self.runs, declared_parameters(RunParameters)["runs"].default)
+        given = getattr(self, where)
+        most = largest_below(given, lambda runs: _is_soon(self, **{where: runs, other: kept}))
+        raise ParameterError(
+            f"{given:,} runs of each population and world take days",
+            where=where,
+            remedy=f"give at most {most}" if most > 1 else "name fewer of them, or smaller sizes",
+        )
 
     def runs_of(self, rows: int) -> int:
         """Return the number of runs of the audit at a size."""
@@ -203,6 +238,20 @@ def _others(settings: TruthSettings, name: str, rows: int, number: int) -> list[
         methods=settings.methods,
         time_limit=settings.time_limit,
     )
+
+
+def _is_soon(settings: TruthSettings, *, runs: int, baseline_runs: int) -> bool:
+    """Return whether these runs, of all that is named, take less than days."""
+    cases = [name for name in settings.worlds if name in CASES]
+    worlds = len(settings.worlds) - len(cases)
+    all_runs, people = runs * len(cases), runs * sum(case(name).rows for name in cases)
+    for rows in settings.sizes:
+        audits = _fewer(runs, rows) * len(settings.populations) + runs * worlds
+        others = _fewer(baseline_runs, rows) * len(settings.populations) * len(settings.methods)
+        others *= rows <= _MOST_BASELINE_ROWS
+        all_runs += audits + others
+        people += (audits + others) * rows
+    return all_runs <= _MOST_RUNS and people <= _MOST_PEOPLE
 
 
 def _fewer(runs: int, rows: int) -> int:
