@@ -282,7 +282,6 @@ def test_sensitive_columns_are_named_once_and_are_no_predictions(
     assert testsgd(*arguments, "--sensitive", "sex,sex", "--replicates", "99").code == 0
 
 
-<<<<<<< HEAD
 @pytest.fixture
 def towns(folder: Path) -> Path:
     source = np.random.default_rng(3)
@@ -326,7 +325,8 @@ def test_an_encoding_is_of_a_file_that_has_no_description(
     assert "encoding" in fails("audit", "demo", "--encoding", "latin-1")
     assert "encoding" in fails("mitigate", "demo", "--encoding", "latin-1")
     assert "--encoding" in fails("mitigate", towns.name, "--label", "approved")
-=======
+
+
 def test_no_row_and_no_identifier_is_in_a_report(testsgd: Run, folder: Path) -> None:
     rows = generate_demo(rows=600, seed=0)
     # Everyone has a name and a text of their own.
@@ -342,4 +342,3 @@ def test_no_row_and_no_identifier_is_in_a_report(testsgd: Run, folder: Path) -> 
     for text in (*written, finished.out, finished.err):
         assert "Zebulon" not in text
         assert "xylophonist" not in text
->>>>>>> h-bound3
