@@ -231,8 +231,9 @@ def with_options(
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         def run(**values: Any) -> int:
             for name in names:
-                # A list of nothing is one that is given, and is refused as such.
-                values[name] = listed(values[name]) or values[name]
+                if values[name]:
+                    # A list of nothing is given, too, and is refused as such.
+                    values[name] = listed(values[name]) or [""]
             return command(**values)
 
         chosen = {
