@@ -20,6 +20,7 @@ folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line
 Run = Callable[..., Any]
 # Options of one value, in whose help commas stand between other things.
 OF_ONE_VALUE = {"model"}
+COLUMNS = ("--predictions", "decided", "--sensitive", "sex")
 
 
 @pytest.fixture
@@ -141,3 +142,34 @@ def test_formats_given_again_add_up(testsgd: Run, folder: Path, people: Path) ->
 @pytest.mark.parametrize("option", ["--metrics", "--condition-on", "--format", "--sensitive"])
 def test_lists_of_nothing_are_refused(fails: Run, people: Path, option: str) -> None:
     fails("audit", people.name, "--predictions", "grade", option, ",")
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        ("--predictions", "grade"),
+        ("--predictions=decided",),
+        ("--limit", "500", "--limit=500"),
+    ],
+)
+def test_an_option_of_one_value_is_given_once(
+    fails: Callable[..., str], people: Path, again: tuple[str, ...]
+) -> None:
+    assert again[0].partition("=")[0] in fails("audit", people.name, *COLUMNS, *again)
+
+
+def test_a_value_may_look_like_an_option(testsgd: Run, people: Path) -> None:
+    rows = pd.read_csv(people).rename(columns={"decided": "--limit"})
+    rows.to_csv(people, index=False)
+    named = (
+        "--predictions",
+        "--limit",
+        "--sensitive",
+        "sex",
+        "--limit",
+        "500",
+        "--favorable",
+        "none",
+    )
+    assert testsgd("audit", people.name, *named, "--quiet").code == 0
+    assert testsgd("audit", people.name, *named, "--quiet", "--quiet").code == 0

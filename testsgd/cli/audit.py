@@ -11,7 +11,7 @@ import typer
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
-from testsgd.errors import ParameterError
+from testsgd.errors import ConfigurationError, ParameterError
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.parameters import declared_parameters
 
@@ -157,6 +157,10 @@ def audit(
     from testsgd.data import is_rows_file
     from testsgd.metrics import is_elsewhere
 
+    address = dataset[0]
+    several = len(dataset) > 1
+    if several:
+        _check_one_table(dataset, cells=cells or counts is not None)
     favourable = options.one_or_several(favorable)
     wanted = options.listed(formats, options.FORMATS)
     AuditResult.check_formats(wanted)
@@ -173,11 +177,11 @@ def audit(
     table = None
     if impact_ratios is not None:
         counted = counts is not None or data is not None or model is not None
-        if predictions is None or counted or not is_rows_file(Path(dataset)):
+        if predictions is None or counted or not is_rows_file(Path(address)):
             _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
         assert predictions is not None
         table = _impact_ratios(
-            Path(dataset), predictions, impact_ratios, favourable, encoding=encoding
+            Path(address), predictions, impact_ratios, favourable, encoding=encoding
         )
     asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
@@ -189,10 +193,10 @@ def audit(
             "rule": rule,
             "fail_below": fail_below,
         }
-        elsewhere = is_elsewhere(dataset)
-        _check_no_folder(dataset)
+        elsewhere = several or is_elsewhere(address)
+        _check_no_folder(address)
         of_counts = {"counts": counts}
-        of_rows_file = data is None and is_rows_file(Path(dataset))
+        of_rows_file = data is None and is_rows_file(Path(address))
         of_described = not elsewhere and not of_rows_file
         if of_described:
             _check_no_columns(
@@ -214,7 +218,7 @@ def audit(
         if elsewhere or (of_rows_file and counts is not None):
             _check_no_outcome(outcome)
             result = _audit_counted(
-                dataset,
+                dataset if several else address,
                 counts=counts,
                 encoding=encoding,
                 predictions=predictions,
@@ -229,7 +233,7 @@ def audit(
             from testsgd.metrics import audit_file_of_predictions
 
             result = audit_file_of_predictions(
-                dataset,
+                address,
                 predictions=predictions,
                 sensitive_features=options.listed(sensitive),
                 label=label,
@@ -245,7 +249,7 @@ def audit(
             from testsgd.metrics import audit_file_of_model
 
             result = audit_file_of_model(
-                dataset,
+                address,
                 model=asked,
                 sensitive_features=options.listed(sensitive),
                 label=label,
@@ -263,7 +267,7 @@ def audit(
 
             # There are neither predictions nor a model, or both, which is refused.
             result = audit_file(
-                dataset,
+                address,
                 sensitive_features=options.listed(sensitive),
                 predictions=predictions,
                 model=asked,
@@ -274,7 +278,7 @@ def audit(
             from testsgd.metrics import audit_described_predictions
 
             result = audit_described_predictions(
-                dataset,
+                address,
                 data,
                 predictions=predictions,
                 favourable=favourable,
@@ -291,7 +295,7 @@ def audit(
             result = audit_described_by_metrics(
                 asked,
                 data,
-                dataset,
+                address,
                 favourable=favourable,
                 threshold=threshold,
                 limit=limit,
@@ -303,7 +307,7 @@ def audit(
             result = run(
                 asked,
                 data,
-                dataset,
+                address,
                 favourable=favourable,
                 outcome=outcome,
                 threshold=0.5 if threshold is None else threshold,
@@ -328,6 +332,20 @@ def audit(
     return result.verdict.exit_code
 
 
+def _check_one_table(files: list[str], *, cells: bool) -> None:
+    """Refuse several data sets, but for files with rows of one table, as a shell lists them."""
+    from testsgd.data import is_rows_file
+
+    kinds = {"".join(Path(file).suffixes).lower() for file in files}
+    if cells or len(kinds) > 1 or not all(is_rows_file(Path(file)) for file in files):
+        raise ConfigurationError(
+            f"{len(files)} are given, and only rows of one table may be in several files",
+            where=f"{files[0]!r} and {files[1]!r}",
+            remedy="give one, or files of one kind, such as *.parquet",
+            files=tuple(files),
+        )
+
+
 def _check_no_folder(dataset: str) -> None:
     """Refuse a folder of files, which may be of anything."""
     from testsgd.data import catalogue
@@ -336,8 +354,7 @@ def _check_no_folder(dataset: str) -> None:
         raise ParameterError(
             f"{dataset} is a folder",
             where="data set",
-            remedy=f"give a file, or several of Parquet by a pattern in quotes such as "
-            f"'{dataset.rstrip('/')}/*.parquet'",
+            remedy=f"give a file, or several such as {dataset.rstrip('/')}/*.parquet",
             name=dataset,
         )
 
@@ -392,7 +409,7 @@ def _endpoint(model: str | None, answers: Path) -> EndpointModel:
 
 
 def _audit_counted(
-    dataset: str,
+    source: str | list[str],
     *,
     counts: str | None,
     encoding: str | None,
@@ -426,9 +443,12 @@ def _audit_counted(
     weights = chosen.pop("weights", None)
     if counts is None:
         _check_no_columns("a file of rows that is read as text", encoding=encoding)
-        name = Path(dataset.partition("?")[0]).name.partition(".")[0].strip("*?[]-_") or "data"
+        name = "data"
+        if isinstance(source, str):
+            file = Path(source.partition("?")[0]).name
+            name = file.partition(".")[0].strip("*?[]-_") or name
         return audit_rows_elsewhere(
-            open_elsewhere(dataset),
+            open_elsewhere(source),
             predictions=predictions,
             sensitive_features=sensitive,
             label=label,
@@ -442,8 +462,9 @@ def _audit_counted(
         from testsgd.models.answers import no_scores_given
 
         raise no_scores_given(threshold)
+    assert isinstance(source, str)
     return audit_counts(
-        read_frame(Path(dataset), encoding=encoding),
+        read_frame(Path(source), encoding=encoding),
         predictions=predictions,
         sensitive_features=sensitive,
         rows=counts,
@@ -451,7 +472,7 @@ def _audit_counted(
         weight=weights,
         weight_squared=None if weights is None else f"{weights}_squared",
         favourable=favourable,
-        name=Path(dataset).name.partition(".")[0],
+        name=Path(source).name.partition(".")[0],
         **chosen,
     )
 

@@ -9,7 +9,6 @@ import re
 import sys
 import warnings
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -83,7 +82,7 @@ def load_command(name: str) -> Any:
 
 def _add_file_options(command: Any) -> None:
     """Give a command, or those of a group, the options that are about any file, and checks."""
-    from testsgd.cli.options import check_numbers
+    from testsgd.cli.options import check_given_once, check_numbers
 
     for inner in getattr(command, "commands", {}).values():
         _add_file_options(inner)
@@ -94,6 +93,7 @@ def _add_file_options(command: Any) -> None:
         command.params += [option for option in named if not option.expose_value]
         keep_inputs(command)
         check_numbers(command)
+        check_given_once(command)
 
 
 def _replace_any_file(wanted: bool) -> None:
@@ -277,26 +277,6 @@ def _command_of(arguments: list[str]) -> str:
     return " ".join(names)
 
 
-def _files_of_a_pattern(arguments: list[str], message: str) -> list[str]:
-    """Return the files that a shell put in place of a pattern; none if that is not the mistake."""
-    from testsgd.data import is_rows_file
-
-    if arguments[:1] != ["audit"]:
-        return []
-    are_files = [Path(word).is_file() and is_rows_file(Path(word)) for word in arguments]
-    for first in range(len(arguments) - 1):
-        # The message names the files after the first one as arguments that are not known.
-        if are_files[first] and are_files[first + 1] and arguments[first + 1] in message:
-            end = [*are_files, False].index(False, first)
-            return arguments[first:end]
-    return []
-
-
-def _pattern(files: list[str]) -> str:
-    """Return a pattern with wildcards for files in one folder."""
-    return str(Path(files[0]).with_name(f"*{''.join(Path(files[0]).suffixes)}"))
-
-
 def _run(arguments: list[str] | None) -> int:
     """Run the command line and return its exit code; errors of a user are one line."""
     with _entered:
@@ -327,11 +307,6 @@ def _outcome(arguments: list[str] | None) -> int:
             # Without a message it was the help that was asked for, and printed.
             if message := _LONG_NUMBER.sub(r"\1…", error.format_message()):
                 words = sys.argv[1:] if arguments is None else arguments
-                if files := _files_of_a_pattern(words, message):
-                    message = (
-                        f"audit takes one file and was given {len(files)}; put quotation marks "
-                        f"around a pattern, such as '{_pattern(files)}'"
-                    )
                 command = _command_of(words)
                 print_error(f"{message.rstrip('.')}; see {command} --help")
             return USAGE_ERROR

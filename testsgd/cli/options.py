@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -25,11 +25,11 @@ DatasetArgument = Annotated[
 ]
 
 AuditedArgument = Annotated[
-    str,
+    list[str],
     typer.Argument(
         metavar="NAME_OR_SPEC",
         help="A data set of the catalogue, the TOML file that describes yours, a file of rows "
-        "(.csv, .tsv, .jsonl, .parquet, .feather) or a database.",
+        "(.csv, .tsv, .jsonl, .parquet, .feather), several with rows of one table, or a database.",
     ),
 ]
 
@@ -212,6 +212,44 @@ def check_numbers(command: Any) -> None:
         return run(**arguments)
 
     command.callback = checking
+
+
+def check_given_once(command: Any) -> None:
+    """Let a command refuse an option of one value that is given twice; its parser is replaced.
+
+    Else the last value counts, and the others would be passed over without a word.
+    """
+    of_values = [option for option in command.params if option.param_type_name == "option"]
+    of_values = [option for option in of_values if not option.is_flag and not option.count]
+    parse: Callable[..., Any] = command.parse_args
+
+    def parsing(context: Any, arguments: list[str]) -> Any:
+        for option in of_values:
+            times = _times_given(arguments, option, of_values)
+            if times > 1 and not option.multiple:
+                raise ParameterError(
+                    f"it is given {times} times, and takes one value",
+                    where=option.opts[0],
+                    remedy="give it once",
+                )
+        return parse(context, arguments)
+
+    command.parse_args = parsing
+
+
+def _times_given(arguments: Sequence[str], wanted: Any, of_values: Sequence[Any]) -> int:
+    """Return how often an option is among arguments; what stands behind an option is its value."""
+    names = {name for option in of_values for name in option.opts}
+    words = iter(arguments)
+    times = 0
+    for word in words:
+        if word == "--":
+            break
+        name, _, value = word.partition("=")
+        times += name in wanted.opts
+        if name in names and not value and "=" not in word:
+            next(words, None)
+    return times
 
 
 def with_options(

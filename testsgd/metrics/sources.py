@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -25,15 +26,15 @@ def is_elsewhere(address: str) -> bool:
     return address.startswith(f"{_DUCKDB}://") or not _WILDCARDS.isdisjoint(address)
 
 
-def open_elsewhere(address: str) -> Any:
+def open_elsewhere(address: str | Sequence[str]) -> Any:
     """Return the rows at an address as a relation of DuckDB, which reads them when it counts.
 
     Parameters
     ----------
-    address : str
+    address : str or sequence of str
         ``duckdb:///folder/file.db?table=NAME``, where the path is absolute, or relative if there is
         no such absolute one; behind four slashes it is absolute, behind two relative. Or Parquet or
-        CSV files with wildcards, such as ``parts/*.parquet``.
+        CSV files with wildcards, such as ``parts/*.parquet``, or the names of such files.
 
     Returns
     -------
@@ -53,14 +54,16 @@ def open_elsewhere(address: str) -> Any:
             "duckdb", extra="duckdb", purpose="counting rows in a database or in many files"
         ) from error
     try:
+        if not isinstance(address, str):
+            return _files(duckdb, list(address))
         if not address.startswith(f"{_DUCKDB}://"):
-            return _files(duckdb, address)
+            return _files(duckdb, [address])
         path, table = _table(address)
         return duckdb.connect(_database_file(path), read_only=True).table(table)
     except duckdb.Error as error:
         raise DataError(
             f"the rows cannot be read ({str(error).splitlines()[0]})",
-            where=address,
+            where=address if isinstance(address, str) else ", ".join(address[:3]),
             remedy="check the address",
         ) from error
 
@@ -99,14 +102,15 @@ def _database_file(path: str) -> str:
     )
 
 
-def _files(duckdb: Any, pattern: str) -> Any:
-    name = pattern.lower()
-    if name.endswith(".parquet"):
-        return duckdb.read_parquet(pattern, union_by_name=True)
-    if name.endswith((".csv", ".csv.gz", ".tsv")):
-        return duckdb.read_csv(pattern)
+def _files(duckdb: Any, files: list[str]) -> Any:
+    """Return the rows of files, or of those that patterns name, as one table."""
+    names = [file.lower() for file in files]
+    if all(name.endswith(".parquet") for name in names):
+        return duckdb.read_parquet(files, union_by_name=True)
+    if all(name.endswith((".csv", ".csv.gz", ".tsv")) for name in names):
+        return duckdb.read_csv(files)
     raise DataError(
         "the kind of the files is not known by their names",
-        where=pattern,
+        where=files[0],
         remedy="give .parquet, .csv or .tsv files",
     )
