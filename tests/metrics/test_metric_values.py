@@ -251,3 +251,43 @@ def test_equalized_odds_is_the_larger_of_both() -> None:
     bounds = [metric.largest_bound for metric in result.summary.metrics]
     assert joint.lower_confidence_bound == max(bound or 0.0 for bound in bounds)
     assert set(joint.metrics) == {"true_positive_rate", "false_positive_rate"}
+
+
+@pytest.mark.parametrize("errors", [(-0.2, 0.05), (0.05, -0.2), (0.3, 0.1), (-0.1, -0.3)])
+@pytest.mark.parametrize("metric", ["calibration_error", "mean_error"])
+def test_the_side_whose_error_is_farther_from_zero_is_named_first(
+    metric: str, errors: tuple[float, float]
+) -> None:
+    town = np.repeat(["a", "b", "c"], 400)
+    truth = np.tile([0, 1], 600)
+    # The third town's people are far apart, but right on average.
+    noise = np.where(town == "c", np.tile([0.4, 0.4, -0.4, -0.4], 300), 0.0)
+    said = 0.5 + np.where(town == "a", errors[0], np.where(town == "b", errors[1], noise))
+    if metric == "mean_error":
+        truth = truth * 1.0 + 10
+        said = said + 10
+    audited = testsgd.audit_predictions(
+        said,
+        truth,
+        sensitive_features=pd.DataFrame({"town": town}),
+        metrics=[metric],
+        reference="best",
+        **QUICK,
+    )
+    groups = {group.text: group for group in audited.summary.metrics[0].groups}
+    # Of single towns the third one is the best.
+    assert groups["town = a"].reference_value == pytest.approx(0, abs=1e-12)
+    two = town != "c"
+    audited = testsgd.audit_predictions(
+        said[two],
+        truth[two],
+        sensitive_features=pd.DataFrame({"town": town[two]}),
+        metrics=[metric],
+        **QUICK,
+    )
+    headline = audited.verdict.headline
+    worse = "ab"[int(np.abs(errors).argmax())]
+    other = "ab".replace(worse, "")
+    assert headline.index(f"town {worse}") < headline.index(f"town {other}")
+    assert ("too low" in headline) == (min(errors) < 0)
+    assert ("too high" in headline) == (max(errors) > 0)

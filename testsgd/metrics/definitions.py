@@ -25,7 +25,8 @@ ROUNDING = 1e-12
 PredictionKind = Literal["decisions", "scores", "numbers"]
 # A share of rows, a mean of numbers between 0 and 1, or a mean of any numbers.
 Scale = Literal["share", "mean share", "number"]
-Better = Literal["higher", "lower", "neither"]
+# Zero: the nearer to 0, the better.
+Better = Literal["higher", "lower", "zero", "neither"]
 # From predictions and true labels (n,) to what each row adds, numerator and denominator (n,); one
 # number stands for the same of every row.
 Masses = Callable[[Any, Any], tuple[Any, Any]]
@@ -149,7 +150,7 @@ _KNOWN = (
         kind="scores",
         scale="number",
         needs_labels=True,
-        better="neither",
+        better="zero",
         masses=_mean_excess,
     ),
     Metric(
@@ -167,7 +168,7 @@ _KNOWN = (
         kind="numbers",
         scale="number",
         needs_labels=True,
-        better="neither",
+        better="zero",
         masses=_mean_excess,
     ),
     Metric(

@@ -363,6 +363,9 @@ def _harmed(metric: Metric, compared: Compared) -> NDArray[np.bool_] | None:
     """Return the groups whose value is the worse one; None if neither is better."""
     if metric.better == "neither":
         return None
+    if metric.better == "zero":
+        farther: NDArray[np.bool_] = np.abs(compared.value) > np.abs(compared.reference)
+        return farther
     lower: NDArray[np.bool_] = compared.value < compared.reference
     return lower if metric.better == "higher" else ~lower
 
@@ -418,9 +421,9 @@ def _best_of_features(
             remedy="compare with rest, overall, or one group",
             metric=metric.name,
         )
-    sign = 1.0 if metric.better == "higher" else -1.0
-    eligible = inside.counted >= parameters.min_rows
-    value = np.where(eligible, sign * np.nan_to_num(inside.value), -np.inf)
+    known = np.nan_to_num(inside.value)
+    goodness = {"higher": known, "lower": -known, "zero": -np.abs(known)}[metric.better]
+    value = np.where(inside.counted >= parameters.min_rows, goodness, -np.inf)
     best = np.arange(len(rule_sets), dtype=np.intp)
     for subset in np.unique(rule_sets.subset):
         groups = np.flatnonzero(rule_sets.subset == subset)

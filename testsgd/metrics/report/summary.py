@@ -196,7 +196,9 @@ class MetricSummary(Part):
     name: str = Field(description="the metric")
     title: str = Field(description="its name for people")
     scale: Scale = Field(description="a share of rows, a mean of shares, or a number of any size")
-    better: Better = Field("neither", description="which of its values are better for people")
+    better: Better = Field(
+        "neither", description="which of its values are better for people; zero: those nearer to 0"
+    )
     overall: float = Field(description="the metric of all rows")
     counted: Count = Field(description="rows that it counts")
     judged: Count = Field(description="groups with enough rows that it counts")

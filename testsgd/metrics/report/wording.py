@@ -204,11 +204,26 @@ def worse_off_clause(
     figures = f"{value_text(value, metric)} against {value_text(other_value, metric)}"
     if base_rate is not None and other_base_rate is not None:
         figures += f"; in the file {percent(base_rate)} against {percent(other_base_rate)}"
-    interval = ends_text(ends, metric, measure)
+    interval = f"{f'{sure} ' if sure else ''}interval {ends_text(ends, metric, measure)}"
+    if metric.better == "zero" and measure == "difference":
+        # An error's sign says in which direction; that one is the higher says not which is worse.
+        return (
+            f"{first} {verb} {article} {title} of {_error_text(value, metric)}, {second} one of "
+            f"{_error_text(other_value, metric)}; they differ by "
+            f"{effect_text(effect, metric, measure)}, {interval}"
+        )
     return (
         f"{first} {verb} {article} {title} {_how_much(effect, metric, measure)} {second} "
-        f"({figures}), {f'{sure} ' if sure else ''}interval {interval}"
+        f"({figures}), {interval}"
     )
+
+
+def _error_text(value: float, metric: MetricSummary) -> str:
+    """Write a mean error, and in which direction it is."""
+    written = value_text(value, metric)
+    if not value:
+        return written
+    return f"{written} (too {'high' if value > 0 else 'low'})"
 
 
 def both_sides(
@@ -231,6 +246,8 @@ def reference_is_worse_off(
         return False
     if metric.better == "neither" or group.value == group.reference_value:
         return False
+    if metric.better == "zero":
+        return abs(group.value) < abs(group.reference_value)
     return (group.value > group.reference_value) == (metric.better == "higher")
 
 
