@@ -133,6 +133,37 @@ def test_a_full_disk_is_one_line_without_warnings(tmp_path: Path) -> None:
     assert len(finished.stderr.splitlines()) == 1
 
 
+def test_a_monitor_writes_its_state_and_its_reports_or_neither(tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_text(
+        '[[properties]]\nproperty = "demographic_parity"\nbound = 0.5\nrule = "estimate"\n'
+    )
+    events = b"".join(b'{"group": "%c", "decision": 1}\n' % group for group in b"ab" * 20)
+    words = [*WORDS, "monitor", "run", "spec.toml", "--state", "state.json", "--out", "mine"]
+
+    def run(size: int) -> tuple[int, list[str]]:
+        finished = subprocess.run(
+            words,
+            input=events,
+            capture_output=True,
+            cwd=tmp_path,
+            preexec_fn=limited_to(size),
+            check=False,
+        )
+        return finished.returncode, finished.stderr.decode().splitlines()
+
+    # The state has room, the report has not.
+    code, lines = run(20_000)
+    assert (code, len(lines)) == (2, 1)
+    assert not (tmp_path / "state.json").exists()
+    assert list((tmp_path / "mine").iterdir()) == []
+    # All events are counted, once.
+    assert run(10_000_000)[0] == 0
+    assert (tmp_path / "state.json").stat().st_size < 20_000
+    assert (tmp_path / "mine" / "report.html").stat().st_size > 20_000
+    result = json.loads((tmp_path / "mine" / "result.json").read_bytes())
+    assert (result["stream"]["events"], result["stream"]["resumed"]) == (40, False)
+
+
 def full(result: Any, target: Path) -> None:
     target.write_text("a part")
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))

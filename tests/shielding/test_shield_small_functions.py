@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import testsgd
+from testsgd.errors import TestSGDError
 from testsgd.fairness.property import bias_at_most
 from testsgd.fairness.wording import bias_text, events_text, exact_number
 from testsgd.report.formatting import MINUS, bytes_text
@@ -69,3 +72,19 @@ def test_counters_and_bounds() -> None:
 def test_changes_by_name_and_by_path() -> None:
     made = changed({"horizon": {"length": 5}}, {"length": 6, "horizon.periods": 2})
     assert made == {"horizon": {"length": 6, "periods": 2}}
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_numbers_that_no_float_holds_are_refused(digits: int) -> None:
+    too_large = 10**digits
+    example = "examples/shields/loans-demographic-parity.toml"
+    path = Path(__file__).resolve().parents[2] / example
+    shield = testsgd.synthesize_shield(path, length=4)
+    with pytest.raises(TestSGDError):
+        shield.decide("female", 1, cost=too_large)
+    assert shield.decide("female", 1) in (0, 1)
+    for call in (testsgd.synthesize_shield, testsgd.simulate_shield):
+        with pytest.raises(TestSGDError):
+            call(path, length=too_large)
+    with pytest.raises(TestSGDError):
+        testsgd.simulate_shield(path, runs=5, length=10**11)

@@ -68,7 +68,7 @@ def run(
     or when it is interrupted, the outcome is said on the standard error. Exit codes: 0 no alert, 1
     an alert was raised, ever, 2 bad input, 3 not enough evidence.
     """
-    from testsgd.monitoring import MonitorResult, load_monitor, monitor, monitor_of_groups
+    from testsgd.monitoring import MonitorResult, load_monitor, monitor_of_groups, monitored
     from testsgd.monitoring.event_sources import event_source, json_lines
 
     wanted = options.listed(formats, options.FORMATS)
@@ -89,17 +89,20 @@ def run(
         entries = letter.to_dict()
         _print({key: entries[key] for key in entries if key != "event"}, ending)
 
-    with ending.noticed():
-        result = monitor(
+    with (
+        ending.noticed(),
+        monitored(
             watched,
             dataclasses.replace(source, items=ending.until(source.items)),
             state=state,
+            reports=out,
             on_alert=lambda alert: _print(alert.to_dict(), ending),
             on_error=lambda error, number: _print(_refusal(error, number), ending),
             on_dead_letter=answer_letter,
             dead_letters=dead_letters,
-        )
-    written = [] if out is None else result.write(out, wanted)
+        ) as result,
+    ):
+        written = [] if out is None else result.write(out, wanted)
     if not quiet:
         _print_result(result, written)
     # Alerts after the last that was read were not seen: the code of a verdict would not say so.

@@ -7,7 +7,7 @@ from typing import Any
 
 from testsgd.data.schema_parts import repeated
 from testsgd.errors import ParameterError
-from testsgd.io import check_document
+from testsgd.io import DEEPEST, check_document
 
 
 def _no_number(name: str) -> float:
@@ -43,7 +43,10 @@ def json_object(text: str | bytes, *, example: str, meant: str = "event") -> dic
     except MemoryError as error:
         what = "the JSON takes more memory than there is"
         raise ParameterError(what, remedy="give a smaller object") from error
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        what = f"not valid JSON: it is nested more than {DEEPEST} levels deep"
+        raise ParameterError(what, remedy="give a JSON object") from error
+    except ValueError as error:
         raise ParameterError(f"not valid JSON: {error}", remedy="give a JSON object") from error
     if not isinstance(value, dict):
         raise ParameterError(

@@ -65,7 +65,10 @@ Share = Annotated[
     float, Field(strict=True, allow_inf_nan=False, gt=0, lt=1), BeforeValidator(plain_number)
 ]
 Count = Annotated[int, Field(strict=True, ge=0), BeforeValidator(plain_number)]
-PositiveCount = Annotated[int, Field(strict=True, ge=1), BeforeValidator(plain_number)]
+# No more than a whole number of 64 bits; no float holds every larger one.
+PositiveCount = Annotated[
+    int, Field(strict=True, ge=1, le=2**63 - 1), BeforeValidator(plain_number)
+]
 Bins = Annotated[int, Field(strict=True, ge=1, le=200), BeforeValidator(plain_number)]
 
 

@@ -16,6 +16,8 @@ from testsgd.errors import SpecificationError
 from testsgd.io import loads_toml, read_text
 
 _KEY_MISSING = "this key is missing"
+# Larger whole numbers are not written in a message.
+_MOST_WRITTEN = 10**30
 
 P = TypeVar("P", bound=Part)
 
@@ -132,6 +134,9 @@ def _problem(item: Any) -> tuple[str, str]:
     message = message[:1].lower() + message[1:]
     if remedy := item.get("ctx", {}).get("remedy"):
         return message, remedy
+    if isinstance(seen, int) and abs(seen) > _MOST_WRITTEN:
+        # Python writes no number of thousands of digits.
+        return message, "correct the value"
     if isinstance(seen, (str, int, float, bool)):
         return f"{message} (seen: {seen!r})", "correct the value"
     return message, "correct it"

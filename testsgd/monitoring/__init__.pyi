@@ -1,5 +1,6 @@
 from .call import load_monitor as load_monitor
 from .call import monitor as monitor
+from .call import monitored as monitored
 from .from_audit import monitor_of_groups as monitor_of_groups
 from .from_audit import monitors_from_audit as monitors_from_audit
 from .judging import Alert as Alert

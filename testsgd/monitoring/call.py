@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from testsgd.errors import EventError, ResultError, TestSGDError
-from testsgd.io import locked
+from testsgd.errors import DataError, EventError, ResultError, TestSGDError
+from testsgd.io import locked, moved_together
 from testsgd.monitoring.dead_letter_file import DeadLetterFile
 from testsgd.monitoring.event_sources import (
     EventSource,
@@ -143,6 +143,59 @@ def monitor(
     >>> result.alerts, result.exit_code
     (1, 1)
     """
+    with monitored(
+        specification,
+        events,
+        state=state,
+        on_alert=on_alert,
+        on_error=on_error,
+        on_dead_letter=on_dead_letter,
+        dead_letters=dead_letters,
+        clock=clock,
+    ) as result:
+        return result
+
+
+@contextmanager
+def monitored(
+    specification: MonitorSpecificationLike,
+    events: Any,
+    *,
+    state: str | Path | None = None,
+    reports: str | Path | None = None,
+    on_alert: Callable[[Alert], object] | None = None,
+    on_error: Callable[[TestSGDError, int], object] | None = None,
+    on_dead_letter: Callable[[DeadLetter], object] | None = None,
+    dead_letters: str | Path | None = None,
+    clock: Callable[[], float] | None = None,
+) -> Iterator[MonitorResult]:
+    """Return what :func:`monitor` does, for a block that writes its reports.
+
+    The state and what the block writes to the folder `reports` are moved to their places together
+    at its end, or not at all, as on a full disk. Until then no other process may use the state.
+
+    Parameters
+    ----------
+    specification, events, state, on_alert, on_error, on_dead_letter, dead_letters, clock
+        As for :func:`monitor`.
+    reports : path-like, optional
+        A folder that the block writes to by ``result.write(reports)``.
+
+    Yields
+    ------
+    MonitorResult
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> people = [{"group": "ab"[n % 2], "decision": n % 2} for n in range(400)]
+    >>> wanted = {"properties": [{"property": "demographic_parity", "bound": 0.1}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with monitored(wanted, people, state=f"{folder}/s", reports=f"{folder}/r") as result:
+    ...         written = result.write(f"{folder}/r", ["md"])
+    ...     [path.name for path in written], sorted(path.name for path in Path(folder).iterdir())
+    (['report.md'], ['r', 's'])
+    """
     path = None if state is None else Path(state)
     with ExitStack() as opened:
         if path is not None and not opened.enter_context(locked(path)):
@@ -192,12 +245,14 @@ def monitor(
                     on_alert(alert)
         if letters is not None:
             watching.dead_letter_bytes = letters.size
-        if path is not None:
-            watching.save(path)
+        unknown_field: DataError | None = None
         # What was seen before is not known to a state, and an alert matters more. With a state
         # another table may have the groups of this one.
         if not (alerts or resumed or (events.has_columns and path is not None)):
-            fields.check(events.name or "events")
+            try:
+                fields.check(events.name or "events")
+            except DataError as error:
+                unknown_field = error
         status = watching.status()
         summary = summarise_monitoring(
             status,
@@ -209,4 +264,10 @@ def monitor(
             resumed=resumed,
             unnamed_decisions=unnamed.texts,
         )
-        return MonitorResult(summary, watching)
+        with moved_together(path, reports):
+            if path is not None:
+                watching.save(path)
+            if unknown_field is None:
+                yield MonitorResult(summary, watching)
+        if unknown_field is not None:
+            raise unknown_field

@@ -395,7 +395,11 @@ def check_simulated(specification: ShieldSpecification, *, runs: int, periods: i
         most = largest_below(periods, lambda number: fits(runs, number))
     remedy = f"give at most {most}"
     if not most:
-        remedy = f"give at most {largest_below(periods, lambda number: fits(1, number))}, and 1 run"
+        of_one_run = largest_below(periods, lambda number: fits(1, number))
+        remedy = f"give at most {of_one_run}, and 1 run"
+        if not of_one_run:
+            where = "horizon.length"
+            remedy = "give a shorter period"
     raise ParameterError(
         f"{runs:,} runs of {plural(periods, 'period')} of {specification.horizon.length:,} events "
         f"take more than {bytes_text(_MOST_BYTES)}, or days",

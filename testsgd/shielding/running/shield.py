@@ -350,6 +350,9 @@ class Shield:
                 if not 0 <= cost < inf:  # false for NaN too
                     raise _bad("cost", cost, _COST)
                 price = float(cost)
+            except OverflowError:
+                # It may have more digits than Python writes.
+                raise ParameterError("the cost is too large", where="cost", remedy=_COST) from None
             except (TypeError, ValueError):
                 raise _bad("cost", cost, _COST) from None
             level = 0
