@@ -138,14 +138,19 @@ def audit_predictions(
     y_pred = column_of(y_pred, "y_pred")
     # Which of the two audits it is, and so which keywords it has, shows only now.
     chosen: dict[str, Any] = dict(parameters)
-    by_metrics = (
-        metrics is not None
-        or sample_weight is not None
-        or rule is not None
-        or is_cut(y_pred, threshold, y_true)
-        or not chosen.keys().isdisjoint(ONLY_FOR_METRICS)
+    by_metrics = is_of_metrics(
+        y_pred,
+        y_true,
+        {
+            **chosen,
+            "metrics": metrics,
+            "sample_weight": sample_weight,
+            "rule": rule,
+            "favourable": favourable,
+            "threshold": threshold,
+        },
     )
-    if by_metrics or _are_numbers(y_pred, y_true, favourable):
+    if by_metrics:
         if "metric" in chosen:
             raise ParameterError(
                 "both a metric and what is for several metrics are given",
@@ -183,6 +188,36 @@ def audit_predictions(
             progress=report_progress,
             **chosen,
         )
+
+
+def is_of_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> bool:
+    """Return whether an audit of predictions is one of metrics, not of one rate.
+
+    Parameters
+    ----------
+    y_pred, y_true : array-like, shape (n,)
+        As for :func:`audit_predictions`.
+    options : mapping of str to object
+        Its other keywords; one that is None was not given.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_of_metrics([0, 1], None, {}), is_of_metrics([0.2, 0.9], None, {})
+    (False, True)
+    >>> is_of_metrics([0, 1], None, {"reference": "best"})
+    True
+    """
+    given = {name for name, value in options.items() if value is not None}
+    if not given.isdisjoint({*ONLY_FOR_METRICS, "sample_weight"}):
+        return True
+    predictions = column_of(y_pred, "y_pred")
+    return is_cut(predictions, options.get("threshold"), y_true) or _are_numbers(
+        predictions, y_true, options.get("favourable")
+    )
 
 
 def check_no_outcome(outcome: str | None) -> None:
