@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,23 @@ def test_a_reference_that_is_no_group_is_refused_with_what_is_near(
     assert caught.value.where.startswith("reference")
     # It is what is named first.
     assert near in caught.value.remedy[:60]
+
+
+def test_an_outcome_is_refused_with_what_does_its_work() -> None:
+    """Where the label is a harm, the other one as favourable names the side that has it more."""
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_predictions(
+            SAID, sensitive_features=PEOPLE[["sex"]], metrics="selection_rate", outcome="harm"
+        )
+    assert "favourable" in caught.value.remedy
+    # Women have 0 more often: they are worse off if 1 is the benefit, and men if 0 is.
+    for benefit, harmed in ((1, "women"), (0, "men")):
+        result = audit(
+            metrics="selection_rate", favourable=benefit, sensitive_features=PEOPLE[["sex"]]
+        )
+        first = re.search(r"\b(women|men)\b", result.verdict.headline.casefold())
+        assert first is not None
+        assert first[0] == harmed
 
 
 def test_the_best_is_the_best_over_the_same_features() -> None:

@@ -92,7 +92,8 @@ def audit_predictions(
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given the label whose rate is compared; if not given it is
         taken for a benefit, and the report says so. The side that is worse off is named first.
-        It is for an audit of one rate: audits of metrics call no side worse off.
+        It is for an audit of one rate: of metrics each says by itself which side is worse off,
+        such as that with the lower selection rate.
     threshold : float, optional
         A score or number above it counts as favourable.
     features : mapping of str to mapping, optional
@@ -231,13 +232,15 @@ def check_no_outcome(outcome: str | None) -> None:
     Raises
     ------
     ParameterError
-        If it is not None: the words of such an audit call no side worse off.
+        If it is not None: a metric says by itself which side is worse off, or that neither is.
     """
     if outcome is not None:
         raise ParameterError(
-            "an audit of metrics, scores or numbers calls no side worse off",
+            "an audit of metrics, scores or numbers takes none, as each metric says which side is "
+            "worse off: that with the lower selection rate, or with the higher error",
             where="outcome",
-            remedy="leave it out, or audit one rate of predictions that are classes",
+            remedy="leave it out, and where the label is a harm name the other one as favourable "
+            "(--favorable); or audit one rate of predictions that are classes",
             name="outcome",
         )
 
