@@ -10,8 +10,9 @@ from __future__ import annotations
 import inspect
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
 from types import MappingProxyType, NoneType, UnionType
@@ -285,16 +286,49 @@ def parameters_of(cls: type[P], chosen: Mapping[str, Any], *, where: str) -> P:
     ParameterError
         If there is no such parameter, or a value is out of its range.
     """
+    check_names(cls, chosen, where=where)
+    return cls(**chosen)
+
+
+def check_names(
+    cls: type[Parameters], chosen: Iterable[str], *, where: str, keywords: Iterable[str] = ()
+) -> None:
+    """Raise an error if something is chosen that is no parameter of a class.
+
+    Parameters
+    ----------
+    cls : type of Parameters
+    chosen : iterable of str
+        Names that a user gave.
+    where : str
+        What was called.
+    keywords : iterable of str
+        What the call takes beside the parameters; a name may be a misspelt one of these.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> from testsgd.auditing import AuditParameters
+    >>> check_names(AuditParameters, ["min_rws"], where="audit")
+    Traceback (most recent call last):
+    ...
+    testsgd.errors.ParameterError: audit: there is no parameter 'min_rws'; 'min_rows' is near; ...
+    """
     known = {item.name for item in fields(cls)}  # type: ignore[arg-type]  # all are dataclasses
     for name in chosen:
         if name not in known:
+            near = get_close_matches(name, [*keywords, *sorted(known)], n=1)
+            meant = f"{near[0]!r} is near; " if near else ""
             raise ParameterError(
                 f"there is no parameter {name!r}",
                 where=where,
-                remedy=f"the parameters are {', '.join(sorted(known))}",
+                remedy=f"{meant}the parameters are {', '.join(sorted(known))}",
                 name=name,
             )
-    return cls(**chosen)
 
 
 def show_parameters(

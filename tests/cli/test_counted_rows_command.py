@@ -109,6 +109,57 @@ def test_scores_in_a_database_and_in_many_files_have_their_threshold(
     assert first["bank"] == first["people"] == first["parts"]
 
 
+def cells(**columns: list[Any]) -> pd.DataFrame:
+    """Give a table of counted rows with weights, as the query of cells-sql does."""
+    table = {
+        "sex": ["f", "f", "m", "m"],
+        "approved": ["no", "yes", "no", "yes"],
+        "rows": [700, 300, 500, 500],
+        "weight": [70.0, 30.0, 50.0, 50.0],
+        "weight_squared": [7.0, 3.0, 5.0, 5.0],
+    }
+    return pd.DataFrame({**table, **columns})
+
+
+OF_CELLS = ("audit", "cells.csv", "--cells", "--predictions", "approved", "--sensitive", "sex")
+
+
+def test_missing_predictions_of_cells_are_counted_by_rows(
+    folder: Path, testsgd: Run, fails: Any
+) -> None:
+    cells(approved=[None, "yes", None, "yes"]).to_csv(folder / "cells.csv", index=False)
+    line = fails(*OF_CELLS)
+    assert "1,200" in line
+    assert "'approved'" in line
+    # A line that stands for no rows has nothing to say.
+    cells(approved=[None, "yes", "no", "yes"], rows=[0, 300, 500, 500]).to_csv(
+        folder / "cells.csv", index=False
+    )
+    assert testsgd(*OF_CELLS).code == 0
+
+
+@pytest.mark.parametrize("column", ["rows", "weight", "weight_squared"])
+def test_missing_amounts_of_cells_are_said_to_be_of_lines(
+    column: str, folder: Path, fails: Any
+) -> None:
+    cells(**{column: [70, None, 50, -3]}).to_csv(folder / "cells.csv", index=False)
+    line = fails(*OF_CELLS)
+    assert "2 lines" in line
+    assert f"{column!r}, row 1" in line
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_weights_that_cells_lack_are_refused_with_what_they_have(
+    weighted: bool, folder: Path, testsgd: Run, fails: Any
+) -> None:
+    table = cells() if weighted else cells().drop(columns=["weight", "weight_squared"])
+    table.to_csv(folder / "cells.csv", index=False)
+    line = fails(*OF_CELLS, "--weights", "w")
+    assert "'w'" in line
+    assert ("leave --weights out" in line) == weighted
+    assert testsgd(*OF_CELLS).code == 0
+
+
 @pytest.mark.parametrize("counted", [("--counts", "rows"), ("--cells",)])
 def test_the_printed_query_gives_counts_to_audit(
     testsgd: Run, folder: Path, people: pd.DataFrame, counted: tuple[str, ...]

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import command_line
+import model_server
 import pytest
 
 import testsgd as package
+from testsgd.cli import console
 from testsgd.data import bundled_folder, generate_demo
 from testsgd.errors import ConfigurationError
 from testsgd.io import check_replaceable, files_together, kind_of_file
@@ -104,6 +106,84 @@ def test_results_from_python_take_the_place_of_one_as_the_command_does(tmp_path:
     assert kind_of_file(tmp_path / "result.json") == "testsgd.audit"
     with pytest.raises(ConfigurationError):
         others.write(tmp_path)
+
+
+OF_MITIGATION = '{"schema": "testsgd.mitigation/2"}'
+RATE, METRICS = (), ("--metrics", "selection_rate")
+
+
+def answer(rows: list[dict[str, Any]], before: int) -> list[str]:
+    return ["yes" if row["income"] > 30 else "no" for row in rows]
+
+
+@pytest.mark.parametrize("out", ["mine", None])
+@pytest.mark.parametrize("of", [RATE, METRICS], ids=["rate", "metrics"])
+@pytest.mark.parametrize("there", ["mitigation", "other data"])
+def test_a_model_is_asked_nothing_where_its_audit_could_not_be_written(
+    there: str, of: tuple[str, ...], out: str | None, people: Path, folder: Path, fails: Fails
+) -> None:
+    present = folder / (out or "reports/people") / "result.json"
+    present.parent.mkdir(parents=True)
+    others = package.audit_predictions if of else package.audit_metrics
+    data = generate_demo(rows=300, seed=0)
+    if there == "mitigation":
+        present.write_text(OF_MITIGATION)
+    else:
+        others(data["granted"], sensitive_features=data[["gender"]]).write(present.parent)
+    before = present.read_bytes()
+    into = () if out is None else ("--out", out)
+    with model_server.served(answer) as server:
+        words = ("audit", people, "--model", server.url, "--sensitive", "gender", *of, *into)
+        line = fails(*words, "--label", "granted")
+        assert server.requests == []
+    assert "result.json" in line
+    assert present.read_bytes() == before
+
+
+@pytest.mark.parametrize("of", [RATE, METRICS], ids=["rate", "metrics"])
+@pytest.mark.parametrize("first", [RATE, METRICS], ids=["rate", "metrics"])
+@pytest.mark.parametrize("other", [False, True], ids=["same data", "other data"])
+def test_what_is_refused_before_an_audit_is_what_would_be_refused_after_it(
+    other: bool,
+    first: tuple[str, ...],
+    of: tuple[str, ...],
+    people: Path,
+    folder: Path,
+    testsgd: Runs,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = shutil.copy(people, folder / "others.csv") if other else people
+    assert testsgd("audit", people, *WORDS, *first).code == 0
+    early = testsgd("audit", name, *WORDS, *of)
+    assert early.code == (2 if other and first != of else 0)
+    monkeypatch.setattr(console, "check_reports_writable", lambda *_, **__: None)
+    if early.code == 0:
+        # As it was.
+        shutil.rmtree(folder / "mine")
+        assert testsgd("audit", people, *WORDS, *first).code == 0
+    late = testsgd("audit", name, *WORDS, *of)
+    assert (late.code, late.err) == (early.code, early.err)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("audit", "demo"),
+        ("audit", "demo", *METRICS),
+        ("audit", "people.csv", *WORDS[:4], "--counts", "income"),
+        ("compare", "people.csv"),
+        ("certify", "demo"),
+    ],
+    ids=lambda words: " ".join(words[:3]),
+)
+def test_no_command_replaces_the_result_of_another_and_says_so_first(
+    words: tuple[str, ...], folder: Path, people: Path, fails: Fails
+) -> None:
+    present = folder / "mine" / "result.json"
+    present.parent.mkdir()
+    present.write_text(OF_MITIGATION)
+    assert "testsgd.mitigation" in fails(*words, "--out", "mine")
+    assert present.read_text() == OF_MITIGATION
 
 
 def test_a_specification_is_not_replaced_by_its_shield(folder: Path, fails: Fails) -> None:

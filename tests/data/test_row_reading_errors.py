@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from plain_description import HEADER, cells, description, read_text
 
-from testsgd.data import load_table
+from testsgd.data import load_table, read_frame
 from testsgd.data.table import read_rows
 from testsgd.errors import DataError
 
@@ -152,3 +152,12 @@ def test_whole_numbers_may_be_written_as_decimals(tmp_path: Path) -> None:
     frame = read_text(tmp_path, HEADER + "male,30.0,0.5,yes\nmale,3e1,1,no\nmale,+30,0,no\n")
     assert cells(frame["age"]) == [30, 30, 30]
     assert frame["age"].dtype == "int64"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_wrong_encoding_is_what_the_error_is_about(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("sex,age\nf,31\nm,44\n", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_frame(tmp_path / "people.csv", encoding=encoding)
+    assert encoding in caught.value.what
+    assert "encoding" in str(caught.value.remedy)

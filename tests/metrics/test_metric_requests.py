@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,78 @@ def test_references() -> None:
         groups = audit(metrics="selection_rate", reference=reference).groups.set_index("text")
         assert groups.loc[text, "reference_value"] == pytest.approx(value)
         assert groups.loc[text, "effect"] == pytest.approx(rate(women & race) - value)
+
+
+@pytest.mark.parametrize(
+    ("reference", "called"),
+    [
+        ("sex=m", "sex = m"),
+        ("sex == 'm'", "sex = m"),
+        ("race in {B, A}", "race in {A, B}"),
+        ("race in [A] and sex in {m}", "sex = m and race = A"),
+        ("race in {B,A} and (sex=m)", "sex = m and race in {A, B}"),
+        ("age>=30 and age<50", "30 <= age < 50"),
+        ("age in {30, 31, 32, 33, 34, 35, 36, 37, 38, 39}", "30 <= age < 40"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"holdout": 0.5, "seed": 1}], ids=["all", "holdout"])
+def test_a_reference_is_read_as_groups_are(
+    reference: str, called: str, options: dict[str, Any]
+) -> None:
+    edges = {"age": {"edges": [18, 30, 40, 50, 80]}}
+    chosen = {"sensitive_features": PEOPLE, "features": edges, "stability": 0, **options}
+    read, same = (
+        audit(metrics="selection_rate", reference=text, **chosen) for text in (reference, called)
+    )
+    assert {group.reference for group in read.summary.metrics[0].groups} == {called}
+    pd.testing.assert_frame_equal(read.groups, same.groups)
+
+
+@pytest.mark.parametrize("value", ["A, B", "<30 and more", "x = y", "Never married"])
+def test_a_reference_as_reports_write_it_is_found_whatever_is_in_it(value: str) -> None:
+    named = PEOPLE[["race"]].replace({"A": value})
+    written = set(audit(sensitive_features=named).groups["text"])
+    assert f"race = {value}" in written
+    for text in written:
+        result = audit(sensitive_features=named, reference=text, metrics="selection_rate")
+        assert {group.reference for group in result.summary.metrics[0].groups} == {text}
+
+
+@pytest.mark.parametrize(
+    ("reference", "near"),
+    [
+        ("sex = FEMALE", "female"),
+        ("sexe = male", "'sex'"),
+        ("age < 71", "age < 70"),
+    ],
+)
+def test_a_reference_that_is_no_group_is_refused_with_what_is_near(
+    reference: str, near: str
+) -> None:
+    named = PEOPLE.replace({"sex": {"f": "female", "m": "Male"}})
+    edges = {"age": {"edges": [18, 30, 40, 50, 60, 70, 80]}}
+    with pytest.raises(ParameterError) as caught:
+        audit(reference=reference, sensitive_features=named, features=edges)
+    assert caught.value.where.startswith("reference")
+    # It is what is named first.
+    assert near in caught.value.remedy[:60]
+
+
+def test_an_outcome_is_refused_with_what_does_its_work() -> None:
+    """Where the label is a harm, the other one as favourable names the side that has it more."""
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_predictions(
+            SAID, sensitive_features=PEOPLE[["sex"]], metrics="selection_rate", outcome="harm"
+        )
+    assert "favourable" in caught.value.remedy
+    # Women have 0 more often: they are worse off if 1 is the benefit, and men if 0 is.
+    for benefit, harmed in ((1, "women"), (0, "men")):
+        result = audit(
+            metrics="selection_rate", favourable=benefit, sensitive_features=PEOPLE[["sex"]]
+        )
+        first = re.search(r"\b(women|men)\b", result.verdict.headline.casefold())
+        assert first is not None
+        assert first[0] == harmed
 
 
 def test_the_best_is_the_best_over_the_same_features() -> None:

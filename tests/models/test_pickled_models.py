@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import testsgd
 from testsgd.errors import ModelError
+from testsgd.models import open_model
 
 ROWS = 400
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
@@ -98,3 +99,25 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
             sensitive_features=["woman"],
             trust_pickle=True,
         )
+
+
+@pytest.mark.parametrize("name", ["model.joblib", "model.pkl"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"nothing of the kind", b'{"a": 1}', pickle.dumps(list(range(100)))[:50], b"x\x9c\x01"],
+)
+def test_a_file_that_is_no_pickle_or_broken_off_is_said_to_be_so(
+    content: bytes, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ModelError) as caught:
+        open_model(str(tmp_path / name), trust_pickle=True)
+    assert "joblib or pickle" in caught.value.what
+    assert "packages" not in str(caught.value.remedy)
+
+
+def test_a_pickle_whose_packages_are_missing_is_said_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "model.pkl").write_bytes(b"cno_such_package\nThing\n.")
+    with pytest.raises(ModelError, match="no_such_package") as caught:
+        open_model(str(tmp_path / "model.pkl"), trust_pickle=True)
+    assert "packages" in str(caught.value.remedy)

@@ -227,3 +227,15 @@ def test_a_keyword_of_the_function_stays_as_it_is() -> None:
         "Returns",
     ]
     assert call(1, size=2) == (1, "own", {"size": 2})
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "near"),
+    [("sensitive_featurs", "sensitive_features"), ("min_rws", "min_rows"), ("outcom", "outcome")],
+)
+def test_a_misspelt_keyword_is_named_with_the_nearest_one(misspelt: str, near: str) -> None:
+    people = testsgd.generate_demo(rows=100, seed=0)[["gender", "income"]]
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit(lambda rows: rows["income"] > 40, people, **{misspelt: ["gender"]})
+    assert repr(misspelt) in caught.value.what
+    assert repr(near) in str(caught.value.remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -40,7 +41,7 @@ from testsgd.data.inference import sensitive_by_name
 from testsgd.data.lazy_rows import collecting, lazy_columns
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
-from testsgd.parameters import show_parameters
+from testsgd.parameters import check_names, show_parameters
 
 # By its package, which loads the audit of texts when it is first called.
 from testsgd.progress import Progress, shown_progress
@@ -259,6 +260,8 @@ def _check_undescribed(
                 remedy="call testsgd.audit_model_by_metrics(model, X, y, ...)",
                 name=keyword,
             )
+    # A misspelt sensitive_features is said before it is missed.
+    check_names(AuditParameters, parameters, where="audit", keywords=signature(audit).parameters)
     if data is None:
         raise ParameterError(
             "there are no rows and no description",

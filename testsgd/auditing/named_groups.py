@@ -23,7 +23,7 @@ from testsgd.rules import IntervalRule, Rule, RuleSet, SmallGroup, ValueRule, gr
 _LISTED = 20
 _POSSIBLE = (
     "write comparisons of sensitive features joined by and, such as 'sex = female and "
-    "18 <= age < 30' or 'race in {A, B}'; name a further group by itself"
+    "18 <= age < 30' or 'race in {A, B}'"
 )
 
 
@@ -67,6 +67,32 @@ def named_rule_sets(groups: Sequence[str], table: Table) -> tuple[RuleSet, ...]:
         If one is no expression, is no conjunction, or has an unknown feature or value.
     """
     return tuple(dict.fromkeys(_Reader(text, table).rule_set() for text in groups))
+
+
+def read_reference(text: str, table: Table) -> str:
+    """Return a reference as reports write the group that it names; as it is if it cannot be read.
+
+    Parameters
+    ----------
+    text : str
+        An expression as for :func:`named_rule_sets`.
+    table : Table
+        The rows, with the description of their features.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ParameterError
+        If it is an expression that names no group.
+    """
+    try:
+        parse(text)
+    except ExpressionError:
+        return text
+    return _Reader(text, table, name="reference").rule_set().text
 
 
 def check_named_groups(groups: Sequence[str], table: Table) -> None:
@@ -136,6 +162,7 @@ class _Reader:
 
     text: str
     table: Table
+    name: str = "groups"  # The parameter by which it was given.
 
     def rule_set(self) -> RuleSet:
         """Return the rules, in the order of the sensitive features."""
@@ -143,7 +170,10 @@ class _Reader:
             root = parse(self.text).root
         except ExpressionError as error:
             raise ParameterError(
-                error.what, where=f"groups: {error.where}", remedy=error.remedy, **error.details
+                error.what,
+                where=f"{self.name}: {error.where}",
+                remedy=error.remedy,
+                **error.details,
             ) from error
         comparisons: dict[str, list[Ordering | Membership]] = {}
         for comparison in self._comparisons(root):
@@ -155,7 +185,10 @@ class _Reader:
         )
 
     def _fail(self, what: str, remedy: str = _POSSIBLE) -> NoReturn:
-        raise ParameterError(what, where=f"group {self.text!r}", remedy=remedy, name="groups")
+        if remedy == _POSSIBLE and self.name == "groups":
+            remedy += "; name a further group by itself"
+        called = self.name.removesuffix("s")
+        raise ParameterError(what, where=f"{called} {self.text!r}", remedy=remedy, name=self.name)
 
     def _comparisons(self, node: Node) -> list[Ordering | Membership]:
         """Return the comparisons that all hold; anything else is refused."""
@@ -265,7 +298,7 @@ class _Reader:
         same = [value for value in declared if value.lower() == str(given).lower()]
         if len(same) == 1 and same[0].lower() in ("true", "false"):
             return same[0]
-        near = get_close_matches(str(given), declared, n=1) or same
+        near = same or get_close_matches(str(given), declared, n=1)
         meant = f"{quoted(near[0])} is near; " if near else ""
         return self._fail(
             f"{name!r} has no value {str(given)!r}",

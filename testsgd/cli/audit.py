@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ConfigurationError, ParameterError
+from testsgd.io import check_replaceable
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.parameters import declared_parameters
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from testsgd.metrics import MetricsResult
     from testsgd.models import EndpointModel
 
+_IMPACT_RATIOS = "impact-ratios.csv"
 # Distinct groups of each metric, and of several runs, that the terminal shows.
 _PRINTED = 3
 
@@ -165,7 +167,15 @@ def audit(
     wanted = options.listed(formats, options.FORMATS)
     AuditResult.check_formats(wanted)
     if out is not None:
-        console.check_reports_writable(out)
+        console.check_writable(out)
+
+    def check(kind: type[AuditResult] | type[MetricsResult], name: str) -> None:
+        """Refuse a folder, before all the work, that the result could not be written into."""
+        folder = out or default_folder("reports", name)
+        console.check_reports_writable(folder, kind, wanted, data_name=name)
+        if impact_ratios is not None:
+            check_replaceable(folder / _IMPACT_RATIOS)
+
     if cells and counts is None:
         from testsgd.metrics.counting import ROWS
 
@@ -226,6 +236,7 @@ def audit(
                 label=label,
                 favourable=favourable,
                 threshold=threshold,
+                before=check,
                 chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file and predictions is not None and model is None:
@@ -243,6 +254,7 @@ def audit(
                 threshold=threshold,
                 limit=limit,
                 progress=progress or False,
+                before=check,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file and model is not None and predictions is None:
@@ -260,6 +272,7 @@ def audit(
                 trust_pickle=trust_pickle,
                 limit=limit,
                 progress=progress or False,
+                before=check,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif of_rows_file:
@@ -286,12 +299,15 @@ def audit(
                 threshold=threshold,
                 limit=limit,
                 progress=progress or False,
+                before=check,
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif any(value is not None for value in of_metrics.values()):
             _check_no_outcome(outcome)
-            from testsgd.metrics import audit_described_by_metrics
+            from testsgd.data import resolve_specification
+            from testsgd.metrics import MetricsResult, audit_described_by_metrics
 
+            check(MetricsResult, resolve_specification(address).name)
             result = audit_described_by_metrics(
                 asked,
                 data,
@@ -304,6 +320,9 @@ def audit(
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         else:
+            from testsgd.data import resolve_specification
+
+            check(AuditResult, resolve_specification(address).name)
             result = run(
                 asked,
                 data,
@@ -322,7 +341,7 @@ def audit(
     folder = out or default_folder("reports", result.summary.data.name)
     written = result.write(folder, wanted)
     if table is not None:
-        written.append(folder / "impact-ratios.csv")
+        written.append(folder / _IMPACT_RATIOS)
         table.to_csv(written[-1])
     if not quiet:
         if isinstance(result, AuditResult):
@@ -418,11 +437,12 @@ def _audit_counted(
     label: str | None,
     favourable: Any,
     threshold: float | None,
+    before: Callable[[type[MetricsResult], str], None],
     chosen: dict[str, Any],
 ) -> MetricsResult:
     """Audit rows that are counted or summed where they are, or were counted before."""
     from testsgd.data import read_frame
-    from testsgd.metrics import audit_counts, audit_rows_elsewhere, open_elsewhere
+    from testsgd.metrics import MetricsResult, audit_counts, audit_rows_elsewhere, open_elsewhere
 
     for name, given in (("predictions", predictions), ("sensitive", sensitive)):
         if not given:
@@ -447,6 +467,7 @@ def _audit_counted(
         if isinstance(source, str):
             file = Path(source.partition("?")[0]).name
             name = file.partition(".")[0].strip("*?[]-_") or name
+        before(MetricsResult, name)
         return audit_rows_elsewhere(
             open_elsewhere(source),
             predictions=predictions,
@@ -463,6 +484,8 @@ def _audit_counted(
 
         raise no_scores_given(threshold)
     assert isinstance(source, str)
+    name = Path(source).name.partition(".")[0]
+    before(MetricsResult, name)
     return audit_counts(
         read_frame(Path(source), encoding=encoding),
         predictions=predictions,
@@ -472,7 +495,7 @@ def _audit_counted(
         weight=weights,
         weight_squared=None if weights is None else f"{weights}_squared",
         favourable=favourable,
-        name=Path(source).name.partition(".")[0],
+        name=name,
         **chosen,
     )
 

@@ -218,7 +218,7 @@ def certify(
     wanted = options.listed(formats, options.FORMATS)
     CertificationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{_name_of(model)}-certified")
-    console.check_reports_writable(folder)
+    console.check_reports_writable(folder, CertificationResult, wanted)
     if checkpoint is not None:
         console.check_writable(checkpoint.parent)
     if export_regions is not None:

@@ -58,7 +58,7 @@ def compare(
     wanted = options.listed(formats, options.FORMATS)
     ComparisonResult.check_formats(wanted)
     if out is not None:
-        console.check_reports_writable(out)
+        console.check_reports_writable(out, ComparisonResult, wanted)
     with console.progress_bar(quiet) as progress:
         result = run(
             model,

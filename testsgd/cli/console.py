@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from testsgd.progress import Phase
 
 if TYPE_CHECKING:
     from testsgd.report.blocks import Table
+    from testsgd.report.results import DocumentResult
 
 DONE = 0
 USAGE_ERROR = 2
@@ -82,12 +83,23 @@ def check_writable(folder: Path) -> None:
         )
 
 
-def check_reports_writable(folder: Path) -> None:
+def check_reports_writable(
+    folder: Path,
+    result: type[DocumentResult[Any]] | None = None,
+    formats: Sequence[str] = (),
+    *,
+    data_name: str | None = None,
+) -> None:
     """Raise a :class:`ConfigurationError`, before all the work, if reports cannot be written there.
 
-    So it is if nothing can, or if a file of such a name is there that testsgd did not write.
+    So it is if nothing can, or if a file of such a name is there that testsgd did not write. If the
+    class of the result and the formats are known, it is by the rule that its ``write`` has, so also
+    if there is the result of another command.
     """
     check_writable(folder)
+    if result is not None:
+        result.check_folder(folder, formats, data_name=data_name)
+        return
     for name in REPORTS:
         check_replaceable(folder / name)
 

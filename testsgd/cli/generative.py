@@ -89,7 +89,7 @@ def assess(
     wanted = options.listed(formats, options.FORMATS)
     GenerativeResult.check_formats(wanted)
     if out is not None:
-        console.check_reports_writable(out)
+        console.check_reports_writable(out, GenerativeResult, wanted)
     return _assess(
         outputs, spec, before=before, pictures=pictures, out=out, formats=wanted, quiet=quiet
     )
@@ -127,7 +127,7 @@ def ask(
     specification = GenerativeSpecification.read(spec)
     wanted = options.listed(formats, options.FORMATS)
     GenerativeResult.check_formats(wanted)
-    console.check_reports_writable(out)
+    console.check_reports_writable(out, GenerativeResult, wanted)
     out.mkdir(parents=True, exist_ok=True)
     log = out / "outputs.jsonl"
     with (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,7 +28,15 @@ OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence", "objective"]
 JOURNAL_FILE = "journal.json"
 
 
-def _check_writable(reports: Path, model: Path, samples: Path | None, *, resume: bool) -> None:
+def _check_writable(
+    reports: Path,
+    model: Path,
+    samples: Path | None,
+    result: type[FrontierResult | MitigationResult],
+    formats: Sequence[str],
+    *,
+    resume: bool,
+) -> None:
     """Raise an error now if something could not be written later, after all the work."""
     check_journal(reports / JOURNAL_FILE, resume=resume)
     if samples is not None:
@@ -37,7 +45,7 @@ def _check_writable(reports: Path, model: Path, samples: Path | None, *, resume:
         check_samples_file(samples)
         console.check_writable(samples.parent)
         check_replaceable(samples)
-    console.check_reports_writable(reports)
+    console.check_reports_writable(reports, result, formats)
     console.check_model_writable(model)
 
 
@@ -315,7 +323,7 @@ def _find_frontier(
     folder = f"{name}-mitigated"
     reports = out or default_folder("reports", folder)
     new_model = model_out or default_folder("models", folder)
-    _check_writable(reports, new_model, None, resume=resume)
+    _check_writable(reports, new_model, None, FrontierResult, wanted, resume=resume)
     journal = reports / JOURNAL_FILE
     with _resumable(journal), console.progress_bar(quiet) as progress:
         if of_file:
@@ -401,7 +409,7 @@ def _mitigate_by_samples(
     reports = out or default_folder("reports", name)
     new_model = model_out or default_folder("models", name)
     journal = reports / JOURNAL_FILE
-    _check_writable(reports, new_model, export, resume=resume)
+    _check_writable(reports, new_model, export, MitigationResult, wanted, resume=resume)
     chosen: dict[str, Any] = {
         "audit": audit,
         "favourable": favourable,

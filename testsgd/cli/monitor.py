@@ -73,10 +73,11 @@ def run(
 
     wanted = options.listed(formats, options.FORMATS)
     MonitorResult.check_formats(wanted)
-    folders = (out, *(path.parent for path in (state, dead_letters) if path is not None))
-    for folder in folders:
-        if folder is not None:
-            console.check_reports_writable(folder)
+    if out is not None:
+        console.check_reports_writable(out, MonitorResult, wanted)
+    for path in (state, dead_letters):
+        if path is not None:
+            console.check_writable(path.parent)
     watched = load_monitor(
         specification if groups is None else monitor_of_groups(specification, groups)
     ).specification
@@ -224,7 +225,7 @@ def simulate(
     wanted = options.listed(formats, options.FORMATS)
     MonitorSimulationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{specification.stem}-monitor-simulated")
-    console.check_reports_writable(folder)
+    console.check_reports_writable(folder, MonitorSimulationResult, wanted)
     with console.progress_bar(quiet) as progress:
         result = simulate_monitor(
             specification,

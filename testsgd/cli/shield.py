@@ -146,7 +146,7 @@ def synthesize(
     check_replaceable(target)
     console.check_writable(target.parent)
     if out is not None:
-        console.check_reports_writable(out)
+        console.check_reports_writable(out, ShieldResult, wanted)
 
     def announce(plan: ShieldPlan) -> None:
         from testsgd.report.formatting import bytes_text
@@ -321,7 +321,7 @@ def simulate(
     wanted = options.listed(formats, options.FORMATS)
     SimulationResult.check_formats(wanted)
     folder = out or default_folder("reports", f"{shield.stem}-shield")
-    console.check_reports_writable(folder)
+    console.check_reports_writable(folder, SimulationResult, wanted)
     with console.progress_bar(quiet) as progress:
         result = simulate_shield(
             shield,

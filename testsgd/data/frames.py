@@ -122,6 +122,8 @@ def read_frame(path: Path, *, encoding: str | None = None) -> pd.DataFrame:
     except (DataError, ParameterError):
         raise
     except (OSError, ValueError, EOFError, pd.errors.ParserError) as error:
+        if isinstance(error, UnicodeError) and encoding is not None:
+            raise _other_encoding(path, encoding) from error
         known = getattr(error, "strerror", None) or str(error)
         reason = known.splitlines()[0] if known else type(error).__name__
         raise DataError(
@@ -160,6 +162,15 @@ def _parsing(plain: Path, kind: str, encoding: str | None) -> CellParsing:
             encoding=encoding,
         ) from error
     return parsing.model_copy(update={"separator": _separator(plain, kind, parsing.encoding)})
+
+
+def _other_encoding(path: Path, encoding: str) -> DataError:
+    return DataError(
+        f"the file is not {encoding} text",
+        where=str(path),
+        remedy="correct --encoding (in Python encoding=), or leave it out if the file is UTF-8",
+        encoding=encoding,
+    )
 
 
 def _one_encoding(path: Path) -> ParameterError:

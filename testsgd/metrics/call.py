@@ -92,7 +92,8 @@ def audit_predictions(
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given the label whose rate is compared; if not given it is
         taken for a benefit, and the report says so. The side that is worse off is named first.
-        It is for an audit of one rate: audits of metrics call no side worse off.
+        It is for an audit of one rate: of metrics each says by itself which side is worse off,
+        such as that with the lower selection rate.
     threshold : float, optional
         A score or number above it counts as favourable.
     features : mapping of str to mapping, optional
@@ -138,14 +139,19 @@ def audit_predictions(
     y_pred = column_of(y_pred, "y_pred")
     # Which of the two audits it is, and so which keywords it has, shows only now.
     chosen: dict[str, Any] = dict(parameters)
-    by_metrics = (
-        metrics is not None
-        or sample_weight is not None
-        or rule is not None
-        or is_cut(y_pred, threshold, y_true)
-        or not chosen.keys().isdisjoint(ONLY_FOR_METRICS)
+    by_metrics = is_of_metrics(
+        y_pred,
+        y_true,
+        {
+            **chosen,
+            "metrics": metrics,
+            "sample_weight": sample_weight,
+            "rule": rule,
+            "favourable": favourable,
+            "threshold": threshold,
+        },
     )
-    if by_metrics or _are_numbers(y_pred, y_true, favourable):
+    if by_metrics:
         if "metric" in chosen:
             raise ParameterError(
                 "both a metric and what is for several metrics are given",
@@ -185,6 +191,36 @@ def audit_predictions(
         )
 
 
+def is_of_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> bool:
+    """Return whether an audit of predictions is one of metrics, not of one rate.
+
+    Parameters
+    ----------
+    y_pred, y_true : array-like, shape (n,)
+        As for :func:`audit_predictions`.
+    options : mapping of str to object
+        Its other keywords; one that is None was not given.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_of_metrics([0, 1], None, {}), is_of_metrics([0.2, 0.9], None, {})
+    (False, True)
+    >>> is_of_metrics([0, 1], None, {"reference": "best"})
+    True
+    """
+    given = {name for name, value in options.items() if value is not None}
+    if not given.isdisjoint({*ONLY_FOR_METRICS, "sample_weight"}):
+        return True
+    predictions = column_of(y_pred, "y_pred")
+    return is_cut(predictions, options.get("threshold"), y_true) or _are_numbers(
+        predictions, y_true, options.get("favourable")
+    )
+
+
 def check_no_outcome(outcome: str | None) -> None:
     """Raise an error if an outcome is given to an audit of metrics.
 
@@ -196,13 +232,15 @@ def check_no_outcome(outcome: str | None) -> None:
     Raises
     ------
     ParameterError
-        If it is not None: the words of such an audit call no side worse off.
+        If it is not None: a metric says by itself which side is worse off, or that neither is.
     """
     if outcome is not None:
         raise ParameterError(
-            "an audit of metrics, scores or numbers calls no side worse off",
+            "an audit of metrics, scores or numbers takes none, as each metric says which side is "
+            "worse off: that with the lower selection rate, or with the higher error",
             where="outcome",
-            remedy="leave it out, or audit one rate of predictions that are classes",
+            remedy="leave it out, and where the label is a harm name the other one as favourable "
+            "(--favorable); or audit one rate of predictions that are classes",
             name="outcome",
         )
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from testsgd.auditing import check_columns, check_not_sensitive, check_one_use, frame_of
+from testsgd.data.categories import row_name
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
 from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
+from testsgd.metrics.rules_of_kinds import check_present
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.metrics.summing import kind_of_rows, sum_rows
 from testsgd.models.answers import no_scores_given
@@ -89,6 +92,7 @@ def audit_counts(
         # So the query of cells-sql calls them.
         weight, weight_squared = WEIGHT, WEIGHT_SQUARED
     named |= {"weight": weight, "weight_squared": weight_squared}
+    _check_sums_of_weights(frame, [weight, weight_squared], used)
     check_columns(frame, named, sensitive_features)
     if (weight is None) != (weight_squared is None):
         raise ParameterError(
@@ -96,6 +100,7 @@ def audit_counts(
             where="weight",
             remedy="name the columns of both",
         )
+    _check_amounts(frame, rows)
     times = read_weights(frame[rows], rows=len(frame))
     if (times % 1 != 0).any():
         raise DataError(
@@ -104,8 +109,14 @@ def audit_counts(
             remedy="name the column that says how many rows there are",
         )
     occurring = np.flatnonzero(times > 0)
-    frame = frame.iloc[occurring].reset_index(drop=True)
+    frame = frame.iloc[occurring]
     times = times[occurring]
+    unknown = frame[predictions].isna().to_numpy()
+    check_present(int(times[unknown].sum()), where=f"column {predictions!r}")
+    for column in (weight, weight_squared):
+        if column is not None:
+            _check_amounts(frame, column)
+    frame = frame.reset_index(drop=True)
     read = read_predictions(
         frame[predictions],
         None if label is None else frame[label],
@@ -135,6 +146,45 @@ def audit_counts(
         label=label or predictions,
         started=started,
     )
+
+
+def _check_sums_of_weights(
+    lines: pd.DataFrame, columns: Sequence[str | None], used: Collection[str | None]
+) -> None:
+    """Refuse columns of weights that a table of counts lacks: it has sums of the weights only."""
+    absent = [column for column in columns if column is not None and column not in lines]
+    if not absent:
+        return
+    remedy = (
+        "name the column with the sums of the weights, with that of their squares beside it, as "
+        "cells-sql --weights gives them"
+    )
+    if {WEIGHT, WEIGHT_SQUARED} <= set(lines.columns).difference(used):
+        remedy = (
+            f"leave --weights out: the sums of the weights are read from {WEIGHT!r} and "
+            f"{WEIGHT_SQUARED!r}"
+        )
+    raise ParameterError(
+        f"the table of counted rows has no column {absent[0]!r}",
+        where="weights",
+        remedy=remedy,
+        column=absent[0],
+    )
+
+
+def _check_amounts(lines: pd.DataFrame, column: str) -> None:
+    """Refuse lines of a table of counts without an amount; each of them stands for many rows."""
+    amounts = pd.to_numeric(lines[column], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    wrong = np.flatnonzero(~np.isfinite(amounts) | (amounts < 0))
+    if len(wrong):
+        first = int(wrong[0])
+        raise DataError(
+            f"{len(wrong):,} lines of the table have no number of at least 0, the first has "
+            f"{lines[column].iloc[first]!r}",
+            where=f"column {column!r}, row {row_name(lines[column], first)}",
+            remedy="correct the numbers, or leave out lines that stand for no rows",
+            column=column,
+        )
 
 
 def audit_rows_elsewhere(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -27,7 +27,12 @@ from testsgd.data import (
 )
 from testsgd.data.cells import missing_column, renamed
 from testsgd.errors import ParameterError
-from testsgd.metrics.call import ONLY_FOR_METRICS, audit_predictions, check_no_outcome
+from testsgd.metrics.call import (
+    ONLY_FOR_METRICS,
+    audit_predictions,
+    check_no_outcome,
+    is_of_metrics,
+)
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
 from testsgd.metrics.models import (
     audit_model_by_metrics,
@@ -43,6 +48,9 @@ _FEWEST_EQUAL_PAIRS = 5
 
 # Keywords that make an audit one of metrics.
 _OF_METRICS = frozenset({"metrics", "rule", *ONLY_FOR_METRICS})
+
+# Called with the class of the result and the name of the data, before all the work.
+Before: TypeAlias = Callable[[type[AuditResult] | type[MetricsResult], str], None]
 
 # What a column is called that says how many rows each line is.
 _NAMES_OF_COUNTS = frozenset(
@@ -74,6 +82,7 @@ def audit_file_of_predictions(
     label: str | None = None,
     weights: str | None = None,
     encoding: str | None = None,
+    before: Before | None = None,
     **options: Any,
 ) -> AuditResult | MetricsResult:
     """Audit a column of predictions in a file.
@@ -90,6 +99,8 @@ def audit_file_of_predictions(
         The columns with the true labels, and with weights.
     encoding : str, optional
         As for :func:`testsgd.data.read_frame`.
+    before : callable, optional
+        It is called with the class of the result and the name of the data before the audit.
     **options
         Those of :func:`testsgd.audit_predictions`.
 
@@ -114,15 +125,24 @@ def audit_file_of_predictions(
     _check_not_counted(frame, str(path), {*named_columns, *sensitive_features})
     # Amounts may be written with a currency, or with separators of thousands.
     values, _ = with_numbers(frame[named_columns])
-    return audit_predictions(
+    return _audited(
         values[predictions],
         None if label is None else values[label],
+        before=before,
         sensitive_features=frame[list(sensitive_features)],
         other_features=frame.drop(columns=named_columns),
         sample_weight=None if weights is None else values[weights],
         name=Path(path).name.partition(".")[0],
         **options,
     )
+
+
+def _audited(
+    y_pred: Any, y_true: Any, *, before: Before | None, name: str, **options: Any
+) -> AuditResult | MetricsResult:
+    if before is not None:
+        before(MetricsResult if is_of_metrics(y_pred, y_true, options) else AuditResult, name)
+    return audit_predictions(y_pred, y_true, name=name, **options)
 
 
 def audit_described_predictions(
@@ -133,6 +153,7 @@ def audit_described_predictions(
     weights: str | None = None,
     favourable: Any = None,
     outcome: str | None = None,
+    before: Before | None = None,
     **options: Any,
 ) -> AuditResult | MetricsResult:
     """Audit a column of predictions in rows that a description says how to read.
@@ -148,6 +169,8 @@ def audit_described_predictions(
         The column with predictions.
     weights : str, optional
         The column with weights.
+    before : callable, optional
+        It is called with the class of the result and the name of the data before the audit.
     favourable, outcome, **options
         Those of :func:`testsgd.audit_predictions`; by default as the description has them.
 
@@ -197,9 +220,10 @@ def audit_described_predictions(
     by_metrics = weights is not None or not _OF_METRICS.isdisjoint(options)
     if outcome is None and label.outcome_given and not by_metrics and not are_numbers(predicted):
         outcome = label.outcome
-    return audit_predictions(
+    return _audited(
         predicted,
         None if of_label else table.labels,
+        before=before,
         sensitive_features=table.frame[list(specification.sensitive)],
         other_features=table.frame[others] if others else None,
         sample_weight=None if weights is None else table.frame[weights],
@@ -266,6 +290,7 @@ def audit_file_of_model(
     outcome: str | None = None,
     threshold: float | None = None,
     progress: Progress | bool | None = None,
+    before: Before | None = None,
     **options: Any,
 ) -> AuditResult | MetricsResult:
     """Audit a model about the rows of a file, by its selection rates or by metrics.
@@ -291,6 +316,8 @@ def audit_file_of_model(
         A score or number above it counts as favourable.
     progress : callable or bool, optional
         As for :func:`testsgd.audit`.
+    before : callable, optional
+        It is called with the class of the result and the name of the data before the audit.
     **options
         Those of :func:`testsgd.audit` or of :func:`testsgd.audit_model_by_metrics`.
 
@@ -315,6 +342,8 @@ def audit_file_of_model(
     name = Path(path).name.partition(".")[0]
     by_metrics = weights is not None or not options.keys().isdisjoint(ONLY_FOR_METRICS)
     of_numbers = labels is not None and are_numbers(labels) and options.get("favourable") is None
+    if before is not None:
+        before(MetricsResult if by_metrics or of_numbers else AuditResult, name)
     if by_metrics or of_numbers:
         check_no_outcome(outcome)
         return audit_model_by_metrics(

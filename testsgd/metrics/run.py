@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Holdout
+from testsgd.auditing.named_groups import read_reference
 from testsgd.auditing.run import part_of_rows, two_parts
 from testsgd.data import Table
 from testsgd.errors import ParameterError
@@ -67,6 +68,10 @@ class MetricRows:
         contingency = lay_out(self.table, self.axes)
         return cells_of_rows(contingency, self.predictions, self.metrics)
 
+    def read_reference(self, text: str) -> str:
+        """Return what reports call the group that an expression names."""
+        return read_reference(text, self.table)
+
 
 def run_metrics(
     rows: MetricRows, parameters: MetricParameters, *, progress: Progress | None = None
@@ -87,7 +92,7 @@ def run_metrics(
     with threadpool_limits(1, user_api="blas"):
         if parameters.holdout is None:
             with step(progress, "comparing groups"):
-                found = audit_cells(rows.cells(), parameters)
+                found = audit_cells(rows.cells(), parameters, read_reference=rows.read_reference)
             with step(progress, "searching bootstrap samples"):
                 found = _with_stability(found)
         else:
@@ -113,7 +118,12 @@ def _held_out(
         replace(rows, table=part, predictions=rows.predictions.take(np.flatnonzero(chosen)))
         for part, chosen in zip(parts, (~inside, inside), strict=True)
     )
-    found = audit_cells(searched.cells(), replace(parameters, guarantee="per-group"))
+    found = audit_cells(
+        searched.cells(),
+        replace(parameters, guarantee="per-group"),
+        read_reference=rows.read_reference,
+    )
+    parameters = replace(parameters, reference=found.parameters.reference)
     found = _with_stability(found)
     given, numbers = _given_groups(found)
     estimated = audit_cells(kept.cells(), parameters, given=given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from functools import partial
 
 import numpy as np
@@ -119,7 +120,11 @@ class MetricsFindings:
 
 
 def audit_cells(
-    cells: MetricCells, parameters: MetricParameters, *, given: GivenGroups | None = None
+    cells: MetricCells,
+    parameters: MetricParameters,
+    *,
+    given: GivenGroups | None = None,
+    read_reference: Callable[[str], str] | None = None,
 ) -> MetricsFindings:
     """Return how metrics of all frequent groups differ from those of their references.
 
@@ -137,6 +142,9 @@ def audit_cells(
         ``max_features`` must be given.
     given : GivenGroups, optional
         Groups that other rows were searched for. Then only these are compared.
+    read_reference : callable, optional
+        Returns what reports call the group that an expression names. Without it a reference must
+        be written as they write it.
 
     Returns
     -------
@@ -176,6 +184,10 @@ def audit_cells(
     rule_sets = searched
     if given is not None:
         rule_sets = given.rule_sets.over(contingency, cells.rows[None])
+    if read_reference is not None:
+        # A value may look like several, or like an expression, so what reports call a group is it.
+        name = _name_of_reference(rule_sets, parameters.reference, read_reference)
+        parameters = replace(parameters, reference=name)
     unjudged = unjudged_rows(
         contingency,
         _with_reference(searched, cells, parameters),
@@ -433,6 +445,16 @@ def _best_of_features(
     return best
 
 
+def _name_of_reference(
+    rule_sets: FrequentRuleSets, text: str, read_reference: Callable[[str], str]
+) -> str:
+    """Return what groups are compared with, one group as reports call it."""
+    if text in (REST, OVERALL, BEST):
+        return text
+    is_name = bool(np.any(rule_sets.texts(np.arange(len(rule_sets))) == text))
+    return text if is_name else read_reference(text)
+
+
 def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
     """Return the group that a text such as "sex = Male and race = White" describes.
 
@@ -450,6 +472,7 @@ def find_group(rule_sets: FrequentRuleSets, text: str) -> int:
     # First those that are about the same features, so that the limits of a number are seen.
     words = set(re.findall(r"\w+", text))
     alike = [item for item in single if words.intersection(re.findall(r"[^\W\d]\w*", item))]
+    alike.sort(key=lambda item: SequenceMatcher(None, text, item).ratio(), reverse=True)
     listed = ", ".join((alike or single)[:_MOST_LISTED])
     what = f"no group of enough rows is {text!r}"
     if not alike:

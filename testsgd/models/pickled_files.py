@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ModelError
-from testsgd.io import why_no_file
+from testsgd.io import read_beginning, why_no_file
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 """How the names of pickled files end."""
+
+# What reading raises where a pickle breaks off, or is none.
+_OF_DAMAGE = (EOFError, KeyError, pickle.UnpicklingError, struct.error, zlib.error)
+# Of pickles since Python 2.3, and of zlib, gzip, bzip2, xz, LZMA and LZ4.
+_BEGINNINGS = (b"\x80", b"x", b"\x1f\x8b", b"BZ", b"\xfd7zXZ\0", b"]\0", b'\x04"M\x18')
 
 TRUST_REMEDY = "if you know who made it, say so with --trust-pickle (trust_pickle=True)"
 """What to do to have a file read that may run code."""
@@ -52,11 +60,26 @@ def read_pickle(path: Path, *, trusted: bool) -> Any:
         return joblib.load(path)
     except Exception as error:  # a pickle may raise anything
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if not isinstance(error, ImportError | AttributeError) and (
+            isinstance(error, _OF_DAMAGE) or not _begins_as_pickle(path)
+        ):
+            kind = type(error).__name__
+            detail = kind if reason == kind else f"{kind}: {reason}"
+            raise ModelError(
+                f"the file is no file of joblib or pickle, or is damaged ({detail})",
+                where=where,
+                remedy="check the path, or save the model anew with joblib.dump(model, path)",
+            ) from error
         raise ModelError(
             f"the file cannot be read ({reason})",
             where=where,
             remedy="check that it is whole, and that the packages that it needs are installed",
         ) from error
+
+
+def _begins_as_pickle(path: Path) -> bool:
+    """Return whether a file begins as pickles do, or as what joblib compresses."""
+    return read_beginning(path, 6).startswith(_BEGINNINGS)
 
 
 def untrusted(what: str, path: Path, *, instead: str) -> ModelError:

@@ -39,6 +39,49 @@ class AuditDocumentResult(DocumentResult[Summary]):
         The document.
     """
 
+    @classmethod
+    def check_folder(
+        cls,
+        folder: str | Path,
+        formats: Sequence[str] = tuple(EXPORTERS),
+        *,
+        data_name: str | None = None,
+    ) -> None:
+        """Raise, before the work, what :meth:`write` will raise of the files that are there.
+
+        Parameters
+        ----------
+        folder : path-like
+            It need not be there.
+        formats : sequence of str
+            Which views will be written.
+        data_name : str, optional
+            What the data will be called in the result.
+
+        Raises
+        ------
+        ParameterError
+            If a format is unknown.
+        ConfigurationError
+            If a file is there that is not to be replaced.
+        """
+        folder = Path(folder)
+        if cls._replaced_kind(folder) is None:
+            super().check_folder(folder, formats)
+        elif _name_of_data(folder / _RESULT) == data_name:
+            for exporter in cls.exporters.values():
+                check_replaceable(folder / exporter.file)
+        else:
+            check_replaceable(folder / _RESULT, kind=cls.document.name.partition("/")[0])
+
+    @classmethod
+    def _replaced_kind(cls, folder: Path) -> str | None:
+        """Return the kind of a saved audit that is of the other kind; None if there is none."""
+        earlier = folder / _RESULT
+        present = kind_of_file(earlier) if earlier.is_file() else None
+        own = cls.document.name.partition("/")[0]
+        return present if present in _AUDITS and present != own else None
+
     def write(self, folder: str | Path, formats: Sequence[str] = tuple(EXPORTERS)) -> list[Path]:
         """Write views of the result into a folder, each file whole or not at all.
 
@@ -65,18 +108,12 @@ class AuditDocumentResult(DocumentResult[Summary]):
             If a file is there that is not to be replaced.
         """
         folder = Path(folder)
-        earlier = folder / _RESULT
-        present = kind_of_file(earlier) if earlier.is_file() else None
-        own = self.document.name.partition("/")[0]
-        if present not in _AUDITS or present == own:
+        present = self._replaced_kind(folder)
+        if present is None:
             return super().write(folder, formats)
         summary: Any = self.summary
-        is_replaced = _name_of_data(earlier) == summary.data.name
-        if is_replaced:
-            for exporter in self.exporters.values():
-                check_replaceable(folder / exporter.file)
-        else:
-            check_replaceable(earlier, kind=own)
+        self.check_folder(folder, formats, data_name=summary.data.name)
+        is_replaced = _name_of_data(folder / _RESULT) == summary.data.name
         with replacing_any_file() if is_replaced else nullcontext():
             written = super().write(folder, formats)
         for name, kind in {_RESULT: present, **_VIEWS}.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from testsgd.errors import ResultError
-from testsgd.io import is_mixed, read_text
+from testsgd.io import check_replaceable, is_mixed, read_text
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
 from testsgd.report.exporters import EXPORTERS, Exporter, check_formats, export
@@ -121,6 +121,36 @@ class DocumentResult(ABC, Generic[Summary]):
     def check_formats(cls, formats: Sequence[str]) -> None:
         """Raise an error if a format is unknown, or needs a package that is not installed."""
         check_formats(formats, cls.exporters)
+
+    @classmethod
+    def check_folder(
+        cls,
+        folder: str | Path,
+        formats: Sequence[str] = tuple(EXPORTERS),
+        *,
+        data_name: str | None = None,
+    ) -> None:
+        """Raise, before the work, what :meth:`write` will raise of the files that are there.
+
+        Parameters
+        ----------
+        folder : path-like
+            It need not be there.
+        formats : sequence of str
+            Which views will be written.
+        data_name : str, optional
+            What the data will be called in the result.
+
+        Raises
+        ------
+        ParameterError
+            If a format is unknown.
+        ConfigurationError
+            If a file is there that is not to be replaced.
+        """
+        for name, exporter in check_formats(formats, cls.exporters).items():
+            kind = cls.document.name.partition("/")[0] if name == "json" else None
+            check_replaceable(Path(folder) / exporter.file, kind=kind)
 
     def write(self, folder: str | Path, formats: Sequence[str] = tuple(EXPORTERS)) -> list[Path]:
         """Write views of the result into a folder, each file whole or not at all.
