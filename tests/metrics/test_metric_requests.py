@@ -114,21 +114,41 @@ def test_a_reference_that_is_no_group_is_refused_with_what_is_near(
     assert near in caught.value.remedy[:60]
 
 
-def test_an_outcome_is_refused_with_what_does_its_work() -> None:
-    """Where the label is a harm, the other one as favourable names the side that has it more."""
-    with pytest.raises(ParameterError) as caught:
-        testsgd.audit_predictions(
-            SAID, sensitive_features=PEOPLE[["sex"]], metrics="selection_rate", outcome="harm"
-        )
-    assert "favourable" in caught.value.remedy
-    # Women have 0 more often: they are worse off if 1 is the benefit, and men if 0 is.
-    for benefit, harmed in ((1, "women"), (0, "men")):
-        result = audit(
-            metrics="selection_rate", favourable=benefit, sensitive_features=PEOPLE[["sex"]]
-        )
-        first = re.search(r"\b(women|men)\b", result.verdict.headline.casefold())
-        assert first is not None
-        assert first[0] == harmed
+@pytest.mark.parametrize(
+    ("outcome", "harmed"), [(None, "women"), ("benefit", "women"), ("harm", "men")]
+)
+@pytest.mark.parametrize("measure", ["difference", "ratio"])
+def test_the_outcome_says_which_side_is_worse_off(
+    outcome: str | None, harmed: str, measure: Any
+) -> None:
+    # Women have 1 less often.
+    result = audit(
+        metrics="selection_rate",
+        favourable=1,
+        sensitive_features=PEOPLE[["sex"]],
+        outcome=outcome,
+        measure=measure,
+    )
+    first = re.search(r"\b(women|men)\b", result.verdict.headline.casefold())
+    assert first is not None
+    assert first[0] == harmed
+    label = result.summary.data.label
+    assert (label.outcome, label.outcome_given) == (outcome or "benefit", outcome is not None)
+
+
+def test_the_best_of_a_harm_is_who_has_it_least() -> None:
+    result = audit(metrics="selection_rate", favourable=1, reference="best", outcome="harm")
+    for group in result.summary.metrics[0].groups:
+        assert group.reference_value <= group.value
+
+
+def test_the_four_fifths_rule_is_about_benefits() -> None:
+    for outcome in ("harm", "neither"):
+        with pytest.raises(ParameterError):
+            audit(rule="four-fifths", favourable=1, outcome=outcome)
+    with pytest.raises(ParameterError):
+        audit(metrics="selection_rate", favourable=1, outcome="bad")
+    assert audit(rule="four-fifths", favourable=1, outcome="benefit").exit_code in (0, 1)
 
 
 def test_the_best_is_the_best_over_the_same_features() -> None:

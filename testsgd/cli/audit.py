@@ -226,7 +226,6 @@ def audit(
                 )
         result: AuditResult | MetricsResult
         if elsewhere or (of_rows_file and counts is not None):
-            _check_no_outcome(outcome)
             result = _audit_counted(
                 dataset if several else address,
                 counts=counts,
@@ -235,6 +234,7 @@ def audit(
                 sensitive=options.listed(sensitive),
                 label=label,
                 favourable=favourable,
+                outcome=outcome,
                 threshold=threshold,
                 before=check,
                 chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
@@ -303,7 +303,6 @@ def audit(
                 **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
             )
         elif any(value is not None for value in of_metrics.values()):
-            _check_no_outcome(outcome)
             from testsgd.data import resolve_specification
             from testsgd.metrics import MetricsResult, audit_described_by_metrics
 
@@ -313,6 +312,7 @@ def audit(
                 data,
                 address,
                 favourable=favourable,
+                outcome=outcome,
                 threshold=threshold,
                 limit=limit,
                 trust_pickle=trust_pickle,
@@ -436,6 +436,7 @@ def _audit_counted(
     sensitive: list[str],
     label: str | None,
     favourable: Any,
+    outcome: str | None,
     threshold: float | None,
     before: Callable[[type[MetricsResult], str], None],
     chosen: dict[str, Any],
@@ -475,6 +476,7 @@ def _audit_counted(
             label=label,
             weights=weights,
             favourable=favourable,
+            outcome=outcome,
             threshold=threshold,
             name=name,
             **chosen,
@@ -495,6 +497,7 @@ def _audit_counted(
         weight=weights,
         weight_squared=None if weights is None else f"{weights}_squared",
         favourable=favourable,
+        outcome=outcome,
         name=name,
         **chosen,
     )
@@ -511,14 +514,6 @@ def _check_no_columns(where: str, **columns: Any) -> None:
                 remedy="give the file in place of the name, or leave the option out",
                 name=name,
             )
-
-
-def _check_no_outcome(outcome: str | None) -> None:
-    """Refuse what is for an audit of one rate where metrics are audited."""
-    if outcome is not None:
-        from testsgd.metrics import check_no_outcome
-
-        check_no_outcome(outcome)
 
 
 def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> None:

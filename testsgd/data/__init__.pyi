@@ -30,6 +30,7 @@ from .lazy_rows import is_lazy as is_lazy
 from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
 from .lookup import find_files as find_files
+from .outcomes import checked_outcome as checked_outcome
 from .sampling import check_count as check_count
 from .sampling import drawn_positions as drawn_positions
 from .schema import DEFAULT_BINS as DEFAULT_BINS

@@ -1,6 +1,5 @@
 from .call import audit_metrics as audit_metrics
 from .call import audit_predictions as audit_predictions
-from .call import check_no_outcome as check_no_outcome
 from .cells import MetricCells as MetricCells
 from .counting import DIALECTS as DIALECTS
 from .counting import Bins as Bins

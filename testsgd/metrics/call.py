@@ -158,11 +158,11 @@ def audit_predictions(
                 where="metric",
                 remedy="write metrics=[...]",
             )
-        check_no_outcome(outcome)
         return audit_metrics(
             y_pred,
             y_true,
             sensitive_features=sensitive_features,
+            outcome=outcome,
             metrics=metrics,
             sample_weight=sample_weight,
             rule=rule,
@@ -221,30 +221,6 @@ def is_of_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> bool:
     )
 
 
-def check_no_outcome(outcome: str | None) -> None:
-    """Raise an error if an outcome is given to an audit of metrics.
-
-    Parameters
-    ----------
-    outcome : str, optional
-        What the predicted label is for a person, as a user gave it.
-
-    Raises
-    ------
-    ParameterError
-        If it is not None: a metric says by itself which side is worse off, or that neither is.
-    """
-    if outcome is not None:
-        raise ParameterError(
-            "an audit of metrics, scores or numbers takes none, as each metric says which side is "
-            "worse off: that with the lower selection rate, or with the higher error",
-            where="outcome",
-            remedy="leave it out, and where the label is a harm name the other one as favourable "
-            "(--favorable); or audit one rate of predictions that are classes",
-            name="outcome",
-        )
-
-
 def _are_numbers(predictions: pd.Series[Any], labels: Any, favourable: Any) -> bool:
     """Return whether predictions are scores or numbers, not classes."""
     if not pd.api.types.is_numeric_dtype(predictions.dtype):
@@ -268,6 +244,7 @@ def audit_metrics(
     rule: Literal["four-fifths"] | None = None,
     other_features: Any = None,
     favourable: Any = None,
+    outcome: str | None = None,
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
@@ -296,8 +273,9 @@ def audit_metrics(
     rule : {"four-fifths"}, optional
         Compare selection rates by their ratio to that of the best group over the same features,
         with a gate at 0.8.
-    other_features, favourable, threshold, features, limit, name, progress
-        As for :func:`testsgd.audit_predictions`.
+    other_features, favourable, outcome, threshold, features, limit, name, progress
+        As for :func:`testsgd.audit_predictions`. `outcome` says which side is worse off by a
+        selection rate or a mean.
     **parameters
         Those of :class:`testsgd.metrics.MetricParameters`, such as ``reference``, ``measure`` or
         ``holdout``.
@@ -323,7 +301,7 @@ def audit_metrics(
     ('sex = f', -2.5)
     """
     started = time.perf_counter()
-    settings = settings_of(parameters, rule=rule)
+    settings = settings_of(parameters, rule=rule, outcome=outcome)
     y_pred = column_of(y_pred, "y_pred")
     y_true = None if y_true is None else column_of(y_true, "y_true")
     beside = {
@@ -374,6 +352,7 @@ def audit_metrics(
             metrics=with_rule(metrics, rule),
             label=_name_of_label(y_true, y_pred),
             started=started,
+            outcome=outcome,
             progress=reporter,
         )
 

@@ -8,13 +8,14 @@ shares such as a selection rate, means of scores, and means of any numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.data import Outcome
 from testsgd.errors import ParameterError
 from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
 
@@ -221,6 +222,31 @@ def default_metrics(
     without, with_labels = _DEFAULTS[kind]
     names = with_labels if labelled else without
     return (*names, "selection_rate") if kind == "numbers" and threshold is not None else names
+
+
+def for_outcome(metric: Metric, outcome: Outcome | None) -> Metric:
+    """Return a metric of a label that is a benefit, a harm or neither for people.
+
+    Of a harm fewer is better. Whether it is then better to be found out where it is true, as the
+    true-positive rate counts it, is not said.
+
+    Examples
+    --------
+    >>> for_outcome(METRICS["selection_rate"], "harm").better
+    'lower'
+    """
+    if outcome is None:
+        return metric
+    by_outcome: dict[Outcome, Better] = {
+        "benefit": "higher",
+        "harm": "lower",
+        "neither": "neither",
+    }
+    if metric.name in ("selection_rate", "mean_score", "mean"):
+        return replace(metric, better=by_outcome[outcome])
+    if metric.name == "true_positive_rate" and outcome != "benefit":
+        return replace(metric, better="neither")
+    return metric
 
 
 def resolve_metrics(wanted: Iterable[str | Masses] | str | Masses) -> tuple[Metric, ...]:

@@ -35,6 +35,7 @@ def audit_counts(
     metrics: Wanted | None = None,
     rule: Literal["four-fifths"] | None = None,
     favourable: Any = None,
+    outcome: str | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "data",
     **parameters: Any,
@@ -60,7 +61,7 @@ def audit_counts(
     weight, weight_squared : str, optional
         The columns with the sums of the weights and of their squares; if not given, those called
         ``weight`` and ``weight_squared``, if there are both.
-    metrics, rule, favourable, features, name, **parameters
+    metrics, rule, favourable, outcome, features, name, **parameters
         As for :func:`testsgd.audit_metrics`.
 
     Returns
@@ -84,7 +85,7 @@ def audit_counts(
     (2000000000, -0.1)
     """
     started = time.perf_counter()
-    settings = settings_of(parameters, rule=rule)
+    settings = settings_of(parameters, rule=rule, outcome=outcome)
     frame = frame_of(counts, "counts")
     named = {"predictions": predictions, "rows": rows, "label": label}
     used = {*sensitive_features, *named.values()}
@@ -145,6 +146,7 @@ def audit_counts(
         metrics=with_rule(metrics, rule),
         label=label or predictions,
         started=started,
+        outcome=outcome,
     )
 
 
@@ -197,6 +199,7 @@ def audit_rows_elsewhere(
     metrics: Wanted | None = None,
     rule: Literal["four-fifths"] | None = None,
     favourable: Any = None,
+    outcome: str | None = None,
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     name: str = "data",
@@ -215,7 +218,7 @@ def audit_rows_elsewhere(
         The column with predictions: classes, scores between 0 and 1, or numbers.
     threshold : float, optional
         A score or number above it counts as favourable; 0.5 for scores if not given.
-    metrics, rule, favourable, name, **parameters
+    metrics, rule, favourable, outcome, name, **parameters
         As for :func:`testsgd.audit_metrics`.
 
     Returns
@@ -244,7 +247,7 @@ def audit_rows_elsewhere(
     -0.5
     """
     started = time.perf_counter()
-    settings = settings_of(parameters, rule=rule)
+    settings = settings_of(parameters, rule=rule, outcome=outcome)
     wanted = with_rule(metrics, rule)
     named = {"predictions": predictions, "label": label, "weights": weights}
     check_one_use(named)
@@ -279,6 +282,7 @@ def audit_rows_elsewhere(
             metrics=wanted,
             label=label or predictions,
             started=started,
+            outcome=outcome,
         )
     counts, bins = count_rows(
         rows,

@@ -30,7 +30,6 @@ from testsgd.errors import ParameterError
 from testsgd.metrics.call import (
     ONLY_FOR_METRICS,
     audit_predictions,
-    check_no_outcome,
     is_of_metrics,
 )
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
@@ -217,8 +216,7 @@ def audit_described_predictions(
     if label.together and compares_classes(options.get("metrics"), label):
         raise classes_are_joined(label)
     others = [name for name in specification.insensitive if name not in columns.values()]
-    by_metrics = weights is not None or not _OF_METRICS.isdisjoint(options)
-    if outcome is None and label.outcome_given and not by_metrics and not are_numbers(predicted):
+    if outcome is None and label.outcome_given:
         outcome = label.outcome
     return _audited(
         predicted,
@@ -345,13 +343,13 @@ def audit_file_of_model(
     if before is not None:
         before(MetricsResult if by_metrics or of_numbers else AuditResult, name)
     if by_metrics or of_numbers:
-        check_no_outcome(outcome)
         return audit_model_by_metrics(
             model,
             rows,
             labels,
             sensitive_features=sensitive_features,
             sample_weight=None if weights is None else frame[weights],
+            outcome=outcome,
             threshold=threshold,
             name=name,
             progress=progress,

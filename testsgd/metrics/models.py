@@ -75,6 +75,7 @@ def audit_model_by_metrics(
     sample_weight: Any = None,
     rule: Literal["four-fifths"] | None = None,
     favourable: Any = None,
+    outcome: str | None = None,
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
@@ -162,7 +163,7 @@ def audit_model_by_metrics(
     for column in sensitive:
         if column not in rows:
             raise missing_column(column, rows.columns, "the data")
-    settings = settings_of(parameters, rule=rule)
+    settings = settings_of(parameters, rule=rule, outcome=outcome)
     expression = settings.rows
     satisfying = np.arange(len(rows))
     if expression is not None:
@@ -221,6 +222,7 @@ def audit_model_by_metrics(
             metrics=with_rule(metrics, rule),
             label=str(getattr(y, "name", None) or "prediction"),
             started=started,
+            outcome=outcome,
             progress=reporter,
         )
     file = None
@@ -247,6 +249,7 @@ def audit_described_by_metrics(
     metrics: Wanted | None = None,
     rule: Literal["four-fifths"] | None = None,
     favourable: Any = None,
+    outcome: str | None = None,
     threshold: float | None = None,
     limit: int | None = None,
     trust_pickle: bool = False,
@@ -285,14 +288,16 @@ def audit_described_by_metrics(
     ['selection_rate', 'accuracy']
     """
     started = time.perf_counter()
-    settings = settings_of(parameters, rule=rule)
-    specification = resolve_specification(spec, favourable=favourable, outcome=None)
+    specification = resolve_specification(spec, favourable=favourable, outcome=outcome)
     if isinstance(specification, TextSpecification):
         raise ParameterError(
             f"{specification.name!r} has texts, and metrics are of rows",
             where="metrics",
             remedy="leave them out",
         )
+    if specification.label.outcome_given:
+        outcome = specification.label.outcome
+    settings = settings_of(parameters, rule=rule, outcome=outcome)
     check_count("limit", limit, 1)
     loaded, table = find_model_and_table(
         model,
@@ -340,6 +345,7 @@ def audit_described_by_metrics(
             metrics=with_rule(metrics, rule),
             label=label.column,
             started=started,
+            outcome=outcome,
             progress=reporter,
         )
     return _of_model(

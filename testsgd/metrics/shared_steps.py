@@ -12,9 +12,22 @@ import pandas as pd
 from testsgd.auditing import AuditParameters, listed_features, with_other_features
 from testsgd.auditing.report.subject import table_summary
 from testsgd.auditing.report.summary import LabelSummary
-from testsgd.data import Table, check_table, infer_specification, joined, with_numbers
+from testsgd.data import (
+    Table,
+    check_table,
+    checked_outcome,
+    infer_specification,
+    joined,
+    with_numbers,
+)
 from testsgd.errors import ParameterError
-from testsgd.metrics.definitions import JOINT_METRICS, Masses, default_metrics, resolve_metrics
+from testsgd.metrics.definitions import (
+    JOINT_METRICS,
+    Masses,
+    default_metrics,
+    for_outcome,
+    resolve_metrics,
+)
 from testsgd.metrics.parameters import BEST, MetricParameters
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report.summarise import summarise_metrics
@@ -37,13 +50,26 @@ def with_rule(metrics: Wanted | None, rule: str | None) -> Wanted | None:
     return "selection_rate" if rule is not None and metrics is None else metrics
 
 
-def settings_of(parameters: Mapping[str, Any], *, rule: str | None) -> MetricParameters:
-    """Return the parameters that a user chose, with those of a rule by its name."""
+def settings_of(
+    parameters: Mapping[str, Any], *, rule: str | None, outcome: str | None = None
+) -> MetricParameters:
+    """Return the parameters that a user chose, with those of a rule by its name.
+
+    `outcome` is what the label is for people; a :class:`ParameterError` is raised if the rule is
+    not about such a label.
+    """
     chosen = dict(parameters)
     if rule is not None:
         if rule != "four-fifths":
             raise ParameterError(
                 f"there is no rule {rule!r}", where="rule", remedy="write four-fifths"
+            )
+        if checked_outcome(outcome) not in (None, "benefit"):
+            raise ParameterError(
+                f"the rule four-fifths is about benefits, and the outcome is {outcome}",
+                where="rule",
+                remedy="name the other label as favourable, or leave the rule out",
+                name="rule",
             )
         for name, value in FOUR_FIFTHS.items():
             if chosen.get(name, value) != value:
@@ -105,12 +131,15 @@ def audited(
     metrics: Wanted | None,
     label: str,
     started: float,
+    outcome: str | None = None,
     progress: Progress | None = None,
 ) -> MetricsResult:
     """Return the result of an audit of metrics of a table's rows.
 
-    `started` is when the reading began, by ``time.perf_counter``.
+    `started` is when the reading began, by ``time.perf_counter``; `outcome` what the label is for
+    people, if that was said.
     """
+    known_outcome = checked_outcome(outcome)
     read = time.perf_counter()
     wanted = metrics
     if wanted is None:
@@ -118,7 +147,8 @@ def audited(
         wanted = default_metrics(
             predictions.kind, labelled=labelled, threshold=predictions.threshold
         )
-    rows = MetricRows.of(table, predictions, resolve_metrics(wanted), bins=settings.bins)
+    judged = tuple(for_outcome(metric, known_outcome) for metric in resolve_metrics(wanted))
+    rows = MetricRows.of(table, predictions, judged, bins=settings.bins)
     findings = run_metrics(rows, settings, progress=progress)
     finished = time.perf_counter()
     data = table_summary(
@@ -130,6 +160,8 @@ def audited(
             together=list(predictions.together),
             others=list(predictions.other_labels),
             meaning="",
+            outcome=known_outcome or "benefit",
+            outcome_given=known_outcome is not None,
         ),
     )
     summary = summarise_metrics(

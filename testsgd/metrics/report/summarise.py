@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from testsgd.auditing.report.further_looks import finer_summary
 from testsgd.auditing.report.summarise import rule_summary
 from testsgd.auditing.report.summary import DataSummary, UnjudgedSummary
-from testsgd.data import Outcome
 from testsgd.metrics.comparison import sizes
-from testsgd.metrics.definitions import JOINT_METRICS, Better, Metric
+from testsgd.metrics.definitions import JOINT_METRICS
 from testsgd.metrics.explaining import AlikeComparison, GroupExplanation
 from testsgd.metrics.parameters import OVERALL, Measure
 from testsgd.metrics.predictions import Predictions
@@ -92,18 +91,6 @@ def _values_of(findings: MetricsFindings) -> dict[str, Sequence[str]]:
     }
 
 
-def _better(metric: Metric, data: DataSummary) -> Better:
-    """Return which values of a metric are better for people; of selection, by what the label is."""
-    if metric.name != "selection_rate":
-        return metric.better
-    by_outcome: dict[Outcome, Better] = {
-        "benefit": "higher",
-        "harm": "lower",
-        "neither": "neither",
-    }
-    return by_outcome[data.label.outcome]
-
-
 def _metric(
     findings: MetricsFindings, found: MetricFindings, data: DataSummary
 ) -> document.MetricSummary:
@@ -119,7 +106,7 @@ def _metric(
         name=found.metric.name,
         title=found.metric.title,
         scale=found.metric.scale,
-        better=_better(found.metric, data),
+        better=found.metric.better,
         overall=found.overall,
         counted=found.counted,
         judged=judged,
