@@ -11,7 +11,8 @@ from scipy.stats import binom
 
 import testsgd
 from testsgd.auditing.report.worse_off import Features, group_in_words
-from testsgd.rules import candidate_count, default_depth
+from testsgd.errors import ParameterError
+from testsgd.rules import candidate_count, default_depth, mining
 from testsgd.rules.axes import CategoryAxis
 
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 0, "fail_above": 0.3}
@@ -68,13 +69,33 @@ def axis_of(values: int) -> CategoryAxis:
 
 @pytest.mark.parametrize(
     ("sizes", "depth"),
-    [((2,), 1), ((2, 2), 2), ((2, 2, 2, 2), 4), ((2,) * 10, 10), ((8, 8, 8, 8), 3), ((1, 2, 2), 2)],
+    [
+        ((2,), 1),
+        ((2, 2), 2),
+        ((2, 2, 2, 2), 4),
+        ((2,) * 10, 10),
+        ((7, 7, 7, 7), 3),
+        ((1, 2, 2), 2),
+        ((9, 9, 9), 2),
+        ((12, 12, 12), 1),
+    ],
 )
 def test_the_default_depth_stays_within_its_budget(sizes: tuple[int, ...], depth: int) -> None:
     axes = [axis_of(size) for size in sizes]
     assert default_depth(axes) == depth
     if depth > 3:
         assert candidate_count(axes, depth) <= 250_000
+    if depth > 1:
+        assert candidate_count(axes, depth) <= 25_000_000
+
+
+def test_more_groups_than_there_is_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = many_features(400, seed=2)
+    said = np.arange(400) % 2
+    monkeypatch.setattr(mining, "_MOST_FREQUENT", 20)
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_predictions(said, sensitive_features=people, max_features=3, **QUICK)
+    assert caught.value.details["name"] == "max_features"
 
 
 def many_features(rows: int, *, seed: int) -> pd.DataFrame:

@@ -134,7 +134,8 @@ class AuditParameters(Parameters):
     max_features: int | None = parameter(
         None,
         "Most rules in a rule set; by default as many as there are sensitive features, while no "
-        "more than 250,000 rule sets are possible, and at least 3; of texts 3.",
+        "more than 250,000 rule sets are possible, and at least 3, if these make no more than 25 "
+        "million; of texts 3.",
         at_least=1,
     )
     bins: int | None = parameter(

@@ -262,13 +262,16 @@ def candidate_count(axes: Sequence[Axis], max_features: int) -> int:
 # This number of rule sets takes a few seconds with intervals that hold at once.
 _MOST_RULE_SETS = 250_000
 _LEAST_DEPTH = 3
+# So many take some minutes and a few GB; fewer rules are looked at where there would be more.
+_MOST_AT_LEAST_DEPTH = 25_000_000
 
 
 def default_depth(axes: Sequence[Axis]) -> int:
     """Return the most rules in a rule set, where no number is asked for.
 
     As many as there are features that have rules, while no more than 250,000 rule sets are
-    possible; else as many as make no more than these, but at least 3.
+    possible; else as many as make no more than these, but at least 3, or fewer where 3 make more
+    than 25 million.
 
     Parameters
     ----------
@@ -282,6 +285,8 @@ def default_depth(axes: Sequence[Axis]) -> int:
     """
     deepest = max(1, sum(axis.rule_count > 0 for axis in axes))
     depth = min(_LEAST_DEPTH, deepest)
+    while depth > 1 and candidate_count(axes, depth) > _MOST_AT_LEAST_DEPTH:
+        depth -= 1
     while depth < deepest and candidate_count(axes, depth + 1) <= _MOST_RULE_SETS:
         depth += 1
     return depth

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from testsgd.errors import ParameterError
 from testsgd.rules.axes import Axis, Number
 from testsgd.rules.contingency import (
     Contingency,
@@ -240,6 +241,10 @@ class FrequentRuleSets:
         return outside
 
 
+# What is kept of so many takes some GB.
+_MOST_FREQUENT = 40_000_000
+
+
 def mine(
     contingency: Contingency,
     quantities: Counts,
@@ -271,6 +276,11 @@ def mine(
     -------
     FrequentRuleSets
 
+    Raises
+    ------
+    ParameterError
+        If there are more of them than 40 million.
+
     References
     ----------
     Zhang et al., TestSGD, section 4.1 and Algorithm 1.
@@ -295,12 +305,23 @@ def mine(
     subset_parts = [np.zeros(0, np.int32)]
     place_parts = [np.zeros(0, np.int64)]
     sum_parts = [np.zeros((len(with_marks), 0), np.int64)]
+    found = 0
     for block in rule_set_sums(contingency, with_marks, max_features):
         counts = block.sums[0]
         total = totals[0, universes.of_block(block, subsets[block.subset])]
         kept = np.flatnonzero(
             (counts >= max(min_count, 1)) & (total - counts >= max(min_outside, 1))
         )
+        found += len(kept)
+        if found > _MOST_FREQUENT:
+            raise ParameterError(
+                f"more than {_MOST_FREQUENT:,} rule sets of up to {max_features} rules have enough "
+                "rows",
+                where="max_features",
+                remedy="give fewer rules in a rule set, fewer sensitive features or bins, or larger "
+                "groups (min_rows)",
+                name="max_features",
+            )
         subset_parts.append(np.full(len(kept), block.subset, dtype=np.int32))
         place_parts.append(block.first + kept.astype(np.int64))
         sum_parts.append(block.sums[:, kept])
