@@ -20,23 +20,44 @@ from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import CheckedFunction, LoadedModel, Model, PredictionColumn
 from testsgd.models.text import TextModel
-from testsgd.progress import Counter, PhaseProgress, Progress, named
+from testsgd.progress import Counter, PhaseProgress, Progress, named, step
 from testsgd.rules import Axis, Contingency, FrequentRuleSets, SmallGroup, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
 from testsgd.scoring import Clusters, independent_rows, rank_groups
 
+# What is said of phases that can be long; those that ask the model count their questions.
+_SAID = {
+    "rule sets": "counting groups",
+    "guarantee": "bootstrap of the largest difference",
+    "rule selection": "choosing explaining rules",
+    "more features": "looking at groups of more features",
+    "finer cuts": "looking at finer cuts",
+    "slices": "looking within slices",
+    "error rates": "comparing error rates",
+    "explanations": "explaining groups",
+    "stability": "searching bootstrap samples",
+}
+
 
 class Clock:
-    """Wall-clock seconds by phase."""
+    """Wall-clock seconds by phase; `progress` is called when a phase that can be long begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
         self.seconds: dict[str, float] = {}
+        self._progress = progress
+
+    def reporting_to(self, progress: Progress | None) -> Clock:
+        """Return a clock that adds up the same seconds, and calls another progress."""
+        clock = Clock(progress)
+        clock.seconds = self.seconds
+        return clock
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Measure the seconds that a ``with`` block takes; blocks of the same name are added up."""
         started = time.perf_counter()
-        yield
+        with step(self._progress if name in _SAID else None, _SAID.get(name, name)):
+            yield
         seconds = self.seconds.get(name, 0.0) + time.perf_counter() - started
         self.seconds[name] = round(seconds, 4)
 

@@ -120,7 +120,7 @@ def run_audit(
     if parameters.equal_rows == "one":
         table = with_copies_joined(table)
     model, table = by_metric(parameters.metric, model, table, progress)
-    clock = Clock()
+    clock = Clock(progress)
     allowed = parameters.budget(ROW_QUERIES)
     if isinstance(model.model, PredictionColumn):
         _check_predictions(parameters)
@@ -268,11 +268,20 @@ def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
     search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=(), within=())
-    search = replace(audit, parameters=search_parameters, progress=about(audit.progress, SEARCHED))
+    searched = about(audit.progress, SEARCHED)
+    search = replace(
+        audit,
+        parameters=search_parameters,
+        progress=searched,
+        clock=audit.clock.reporting_to(searched),
+    )
     search_findings = audit_rows(_of_part(search, searched))
     chosen = np.array(search_findings.highlights, dtype=np.intp)
     given = search_findings.rule_sets.take(chosen)
-    estimation = replace(audit, given=given, progress=about(audit.progress, HELD_OUT))
+    held_out = about(audit.progress, HELD_OUT)
+    estimation = replace(
+        audit, given=given, progress=held_out, clock=audit.clock.reporting_to(held_out)
+    )
     estimated = audit_rows(_of_part(estimation, kept))
     return held_out(search_findings, estimated, audit.parameters, share)
 

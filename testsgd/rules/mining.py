@@ -318,8 +318,8 @@ def mine(
                 f"more than {_MOST_FREQUENT:,} rule sets of up to {max_features} rules have enough "
                 "rows",
                 where="max_features",
-                remedy="give fewer rules in a rule set, fewer sensitive features or bins, or larger "
-                "groups (min_rows)",
+                remedy="give fewer rules in a rule set, fewer sensitive features or bins, or more "
+                "rows for a group (min_rows)",
                 name="max_features",
             )
         subset_parts.append(np.full(len(kept), block.subset, dtype=np.int32))

@@ -89,7 +89,7 @@ def run_text_audit(
             remedy="leave it out; the paired difference compares the same texts with other terms",
         )
     outcome.limit_batches(model.model, parameters.batch_size)
-    clock = outcome.Clock()
+    clock = outcome.Clock(progress)
     allowed = parameters.budget(TEXT_QUERIES)
     ranked_by = parameters.rank_by
     if ranked_by == "auto":
@@ -184,7 +184,7 @@ def audit_texts_held_out(
             max_queries=run.part_of_queries(allowed, searched, texts),
         ),
         exact=_fits_exactly(model, parameters, len(texts) + most, searched, kept),
-        clock=clock,
+        clock=clock.reporting_to(about(progress, run.SEARCHED)),
         progress=about(progress, run.SEARCHED),
     )
     search_findings = audit_texts(search)
@@ -200,6 +200,7 @@ def audit_texts_held_out(
         variants=variants,
         parameters=replace(parameters, max_queries=run.part_of_queries(allowed, kept, texts)),
         given=given,
+        clock=clock.reporting_to(about(progress, run.HELD_OUT)),
         progress=about(progress, run.HELD_OUT),
     )
     return run.held_out(search_findings, audit_texts(estimation), parameters, share)
