@@ -14,8 +14,9 @@ from testsgd.metrics.report.summary import (
     MetricSummary,
 )
 from testsgd.report.blocks import Beside, Block, Cell, Heading, Paragraph, Table
-from testsgd.report.formatting import NOTHING, count, plural, share, shorten
+from testsgd.report.formatting import NOTHING, count, cut_inside, plural, share
 from testsgd.report.listing import Listed, listing
+from testsgd.report.summaries import row_parts, values_of
 
 # Lines of the table of first groups, over all metrics, and of one metric at most.
 _FIRST = 8
@@ -129,6 +130,7 @@ def _groups_table(
         return Cell(text, (ends(line),))
 
     name = wording.effect_name(measure)
+    values = values_of(line.group for line in lines)
     # Markdown has no second lines in its cells.
     columns: list[Listed[_Line]] = [
         Listed("Metric", lambda line: line.metric.title, "text", shown=by_metric),
@@ -150,7 +152,7 @@ def _groups_table(
         columns,
         row=lambda line: {
             "emphasis": bool(fold) and line.group.distinct,
-            "units": tuple(rule.text for rule in line.group.rules),
+            **row_parts(line.group, values),
         },
         fold=fold,
         open_rows=0,
@@ -214,7 +216,7 @@ def _values_table(summary: MetricsSummary, place: int, metrics: Sequence[int]) -
         ]
 
     columns: list[Listed[CellMetrics]] = [
-        Listed("Value", lambda cell: shorten(cell.label, 60), "text" if alone else "name"),
+        Listed("Value", lambda cell: cut_inside(cell.label, 60), "text" if alone else "name"),
         Listed("Rows", lambda cell: count(cell.n)),
     ]
     for index in metrics:

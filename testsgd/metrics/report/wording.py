@@ -27,9 +27,9 @@ from testsgd.report.formatting import (
     plural,
     points,
     series,
-    shorten,
     signed,
 )
+from testsgd.report.summaries import brief_group
 
 # What a list of first groups says of its order.
 FIRST_GROUPS = (
@@ -135,7 +135,7 @@ def finer_sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
     assert finer is not None
     clause = worse_off_clause(of_finer(metric, finer), metric, summary, features_of(summary))
     return (
-        f"With finer cuts of {finer.cuts}, {clause} ({shorten(finer.text, TEXT_LIMIT)}; "
+        f"With finer cuts of {finer.cuts}, {clause} ({brief_group(finer, TEXT_LIMIT)}; "
         f"{finer.comparison_note})"
     )
 
