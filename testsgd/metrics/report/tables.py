@@ -16,7 +16,7 @@ from testsgd.metrics.report.summary import (
 from testsgd.report.blocks import Beside, Block, Cell, Heading, Paragraph, Table
 from testsgd.report.formatting import NOTHING, count, cut_inside, plural, share
 from testsgd.report.listing import Listed, listing
-from testsgd.report.summaries import row_parts, values_of
+from testsgd.report.summaries import brief_group, row_parts, values_of
 
 # Lines of the table of first groups, over all metrics, and of one metric at most.
 _FIRST = 8
@@ -24,6 +24,8 @@ _FIRST_OF_METRIC = 8
 # Metrics in one table by feature; with fewer, two tables stand beside each other.
 _ABREAST = 4
 _BESIDE = 2
+# Characters of a group's rules in a cell of the overview.
+_CELL = 160
 # Features and values that a notebook shows.
 _FEATURES = 12
 _VALUES = 20
@@ -49,7 +51,7 @@ def all_metrics(summary: MetricsSummary) -> Table:
             f"{wording.value_text(group.value, metric)} against "
             f"{wording.value_text(group.reference_value, metric)}"
         )
-        return Cell(group.text, under=(sides,))
+        return Cell(brief_group(group, _CELL), under=(sides,))
 
     def effect(metric: MetricSummary) -> Cell:
         group = wording.first_group(metric)

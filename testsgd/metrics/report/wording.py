@@ -104,7 +104,7 @@ def compared_sentence(group: ComparedGroup, metric: MetricSummary, summary: Metr
     effect = effect_text(group.effect, metric, measure)
     effect_in_words = f"ratio {effect}" if measure == "ratio" else effect
     return (
-        f"{metric.title}: {value_text(group.value, metric)} for {group.text}, "
+        f"{metric.title}: {value_text(group.value, metric)} for {brief_group(group, TEXT_LIMIT)}, "
         f"{value_text(group.reference_value, metric)} for {group.reference} "
         f"({effect_in_words})"
     )
