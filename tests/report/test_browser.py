@@ -126,6 +126,14 @@ def test_a_search_finds_words_by_their_beginning_and_rules_as_a_whole(tmp_path: 
     columns = (Column("Group", "name"), Column("Rate", "number"))
     rows = tuple(Row((Cell(text, ("explains differences",)), rate)) for text, rate in LINES)
     table = Table("Ranking", columns, rows, searchable=True, of_all="3,541 judged")
+    answers = search_of(table, list(SEARCHES), tmp_path)
+    assert {query: set(shown) for query, shown, _ in answers} == SEARCHES
+    for _, shown, said in answers:
+        assert re.findall(r"[\d,]+", said) == [str(len(shown)), str(len(LINES)), "3,541"]
+
+
+def search_of(table: Table, queries: list[str], folder: Path) -> list[tuple[str, list[int], str]]:
+    """Type queries into the field above a table: the rows shown for each, and what is said."""
     document = Document(
         what="Audit",
         subject="",
@@ -149,15 +157,25 @@ def test_a_search_finds_words_by_their_beginning_and_rules_as_a_whole(tmp_path: 
     </script></body>"""
     page = render_html(document)
     page = page.replace("Content-Security-Policy", "none")
-    page = page.replace("</body>", script.replace("QUERIES", json.dumps(list(SEARCHES))))
-    path = tmp_path / "searched.html"
+    page = page.replace("</body>", script.replace("QUERIES", json.dumps(queries)))
+    path = folder / "searched.html"
     path.write_text(page, encoding="utf-8")
     title = re.search(r"<title>(.+)</title>", browse(path, "--dump-dom").stdout)
     assert title is not None
-    answers = json.loads(base64.b64decode(title[1]))
-    assert {query: set(shown) for query, shown, _ in answers} == SEARCHES
-    for _, shown, said in answers:
-        assert re.findall(r"[\d,]+", said) == [str(len(shown)), str(len(LINES)), "3,541"]
+    answers: list[tuple[str, list[int], str]] = json.loads(base64.b64decode(title[1]))
+    return answers
+
+
+def test_a_search_finds_what_a_name_leaves_out(tmp_path: Path) -> None:
+    values = [f"{word * 9} of a long name" for word in ("alpha", "beta", "gamma", "delta")]
+    text = f"region in {{{', '.join(values)}}}"
+    brief = ("region in {alpha… and 3 others}",)
+    rows = (Row((text, "1"), brief=brief), Row(("sex = Male", "2")))
+    columns = (Column("Group", "name"), Column("Rate", "number"))
+    table = Table("Ranking", columns, rows, searchable=True)
+    found = {"deltadelta": [0], "male": [1], "alphaalpha male": []}
+    answers = search_of(table, list(found), tmp_path)
+    assert {query: shown for query, shown, _ in answers} == found
 
 
 def test_report_can_be_printed(report: Path) -> None:

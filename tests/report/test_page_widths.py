@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from testsgd.report.blocks import Column, Document, Row, Section, Table
+from testsgd.report.html import render_html
 from testsgd.report.kinds import read_result
 
 CHROMIUM = shutil.which("chromium")
@@ -95,6 +97,22 @@ def test_no_table_is_wider_than_its_column(name: str, tmp_path: Path) -> None:
     page = read_result(REPORTS / name / "result.json").to_html()
 
     assert too_wide(page, tmp_path) == []
+
+
+def test_words_of_any_length_stay_in_their_column(tmp_path: Path) -> None:
+    columns = (Column("Column", "name"), Column("Values"), Column("Rows", "number"))
+    rows = (Row(("region", f"{'long' * 36}, R&D <b>, née Müller", "4,000")),)
+    document = Document(
+        what="Audit",
+        subject="",
+        headline="",
+        sentences=(),
+        sections=(Section("columns", "Columns", (Table("Columns", columns, rows),)),),
+        created=None,
+        version="",
+        schema_name="",
+    )
+    assert too_wide(render_html(document), tmp_path) == []
 
 
 def test_a_table_that_is_too_wide_would_be_found(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,27 @@ def rule(feature: str, **parts: object) -> RuleSummary:
 )
 def test_groups_are_written_in_words(rules: list[RuleSummary], phrase: str) -> None:
     assert group_in_words(rules, FEATURES) == phrase
+
+
+LONG = [f"A very long value of a region that goes on and on, number {k} of them" for k in range(9)]
+
+
+@pytest.mark.parametrize("number", [3, 4, 7])
+def test_long_values_are_each_named_or_counted(number: int) -> None:
+    chosen = [*LONG[: number - 1], "x" * 144]
+    phrase = group_in_words([rule("region", values=chosen)], Features(values={"region": LONG}))
+
+    assert len(phrase) <= 200
+    named = re.split(", | or ", phrase.removeprefix("those with region "))
+    assert len(named) == len(set(named))
+    [others] = [int(part.split()[0]) for part in named if re.fullmatch(r"\d+ others?", part)] or [0]
+    assert len([part for part in named if "…" in part]) + others == number
+
+
+def test_groups_of_other_long_values_read_differently() -> None:
+    pairs = [LONG[k : k + 4] for k in range(5)]
+    phrases = {group_in_words([rule("region", values=pair)], Features()) for pair in pairs}
+    assert len(phrases) == len(pairs)
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,8 @@ class Row:
     about: str = ""  # A sentence below the row's name.
     # Parts of the row's name, such as rules, between which a line may break.
     units: tuple[str, ...] = ()
+    # The same, in less room; not empty if the name is too long to be shown whole.
+    brief: tuple[str, ...] = ()
     group: int = 0  # Rows next to each other with the same number belong together.
 
 

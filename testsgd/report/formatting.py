@@ -7,7 +7,8 @@ takes one for the other. A minus is the sign U+2212, which is as wide as a plus.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from statistics import NormalDist
 
@@ -15,6 +16,10 @@ from testsgd.errors import printable
 
 # The most characters of a text in one line.
 _LINE = 1000
+# Characters of a value where there is no room for all of them.
+_VALUE = 26
+# The values of a rule, as people write it.
+_BRACES = re.compile(r"(?<= in \{)([^{}]*)(?=\})")
 
 NOTHING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -145,6 +150,79 @@ def shorten(text: str, limit: int) -> str:
     head, space, _ = cut.rpartition(" ")
     # A text without blanks, or with none but early ones, is cut where it must be.
     return f"{head} …" if space and len(head) > limit // 2 else f"{cut}…"
+
+
+def distinct_cuts(values: Sequence[str], among: Iterable[str] = ()) -> list[str]:
+    """Return values, long ones cut in the middle, so that none reads like another one.
+
+    Long values of a feature often begin alike. `among` are other values of the feature, from which
+    they have to differ, too.
+
+    Examples
+    --------
+    >>> distinct_cuts(["north", "the administrative district 1", "the administrative district 2"])
+    ['north', 'the administra…district 1', 'the administra…district 2']
+    """
+    known = {*values, *among}
+    return [_distinct_cut(value, known - {value}) for value in values]
+
+
+def _distinct_cut(value: str, others: Iterable[str]) -> str:
+    """Cut a value to the shortest length at which no other one is cut to the same."""
+    length = _VALUE
+    alike = [other for other in others if len(other) > length]
+    while len(value) > length:
+        written = cut_inside(value, length)
+        alike = [other for other in alike if cut_inside(other, length) == written]
+        if not alike:
+            return written
+        length += _VALUE // 2
+    return value
+
+
+def cut_inside(value: str, length: int) -> str:
+    """Return a long value without its middle."""
+    if len(value) <= length:
+        return value
+    tail = length * 3 // 7
+    return f"{value[: length - 1 - tail].rstrip()}…{value[-tail:].lstrip()}"
+
+
+def brief_rules(text: str, limit: int) -> str:
+    """Return rules as people write them, in less room where they are longer than a limit.
+
+    Then long values are cut, and of many values of a rule the first are written.
+
+    Examples
+    --------
+    >>> brief_rules("town in {north, the administrative district 1, east}", 50)
+    'town in {north, the administra…district 1, east}'
+    """
+    if len(text) <= limit:
+        return text
+    parts = _BRACES.split(text)
+    lists = [distinct_cuts(part.split(", ")) for part in parts[1::2]]
+    for named in range(max(map(len, lists), default=0), 0, -1):
+        # What stands between commas need not be a value, so that the others are not counted.
+        parts[1::2] = [
+            ", ".join(values) if len(values) <= named else series([*values[:named], "others"])
+            for values in lists
+        ]
+        if len(brief := "".join(parts)) <= limit:
+            return brief
+    return shorten("".join(parts), limit)
+
+
+def first_of(values: Sequence[str], named: int) -> list[str]:
+    """Return the first values, and how many others there are.
+
+    Examples
+    --------
+    >>> first_of(["a", "b", "c"], 1)
+    ['a', '2 others']
+    """
+    left = len(values) - named
+    return [*values[:named], plural(left, "other")] if left > 0 else list(values)
 
 
 def either(values: Sequence[str]) -> str:

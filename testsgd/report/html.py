@@ -31,7 +31,7 @@ from testsgd.report.blocks import (
     shown,
 )
 from testsgd.report.charts import Chart
-from testsgd.report.formatting import moment, shorten
+from testsgd.report.formatting import cut_inside, moment, shorten
 from testsgd.report.scales import Scale
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -144,6 +144,7 @@ def _environment() -> Environment:
     )
     filters = (
         breakable,
+        cut_inside,
         moment,
         place,
         shade,

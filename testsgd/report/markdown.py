@@ -220,7 +220,10 @@ def _grid(table: Table) -> str:
 
 
 def _cell(cell: str | Cell, column: Column, row: Row) -> str:
-    written = escape(cell if isinstance(cell, str) else cell.text, TEXT_LIMIT)
+    text = cell if isinstance(cell, str) else cell.text
+    if column.content == "name" and row.brief:
+        text = " and ".join(row.brief)
+    written = escape(text, TEXT_LIMIT)
     bold = row.emphasis and column.content in ("strong", "name")
     if written and (bold or (isinstance(cell, Cell) and cell.strong)):
         written = f"**{written}**"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
-from collections.abc import Mapping, Sized
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Protocol, Self, TypedDict
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from testsgd._version import __version__
-from testsgd.report.formatting import seconds
+from testsgd.report.formatting import distinct_cuts, first_of, seconds, series, shorten
 
 Count = Annotated[int, Field(ge=0)]
 """A whole number of at least 0."""
@@ -160,6 +160,103 @@ class RuleSummary(Part):
         None, description="exclusive upper end, null where the rule is open above"
     )
     text: str = Field(description="the rule as people write it")
+
+
+class Ruled(Protocol):
+    """What is described by rules, such as a group."""
+
+    @property
+    def rules(self) -> Sequence[RuleSummary]:
+        """Return the rules; all of them hold."""
+
+    @property
+    def text(self) -> str:
+        """Return the rules as people write them."""
+
+
+# Longer rules of a group are cut in its row.
+_ROW_TEXT = 160
+
+
+def values_of(groups: Iterable[Ruled]) -> dict[str, set[str]]:
+    """Return the values of each feature that rules of some groups name."""
+    known: dict[str, set[str]] = {}
+    for rule in (rule for group in groups for rule in group.rules):
+        known.setdefault(rule.feature, set()).update(rule.values or ())
+    return known
+
+
+def row_parts(group: Ruled, among: Mapping[str, Collection[str]] | None = None) -> dict[str, Any]:
+    """Return the parts of a row's name by name, for a row that a group's rules head."""
+    units = tuple(rule.text for rule in group.rules)
+    if len(group.text) <= _ROW_TEXT or " and ".join(units) != group.text:
+        return {"units": units}
+    return {"units": units, "brief": brief_units(group.rules, _ROW_TEXT, among)}
+
+
+def brief_group(group: Ruled, limit: int) -> str:
+    """Return the rules of a group as people write them, in less room where they are long.
+
+    Parameters
+    ----------
+    group : Ruled
+        A group with its rules.
+    limit : int
+        Characters from which on they are long. Then long values are cut, and of many values the
+        last are counted.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rule = RuleSummary(feature="town", values=["north", "x" * 60], text="town in {north, ...}")
+    >>> class Group:
+    ...     text, rules = f"town in {{north, {'x' * 60}}}", [rule]
+    >>> brief_group(Group(), 200) == Group.text
+    True
+    >>> brief_group(Group(), 60)
+    'town in {north, xxxxxxxxxxxxxx…xxxxxxxxxxx}'
+    """
+    if len(group.text) <= limit:
+        return group.text
+    units = brief_units(group.rules, limit)
+    return shorten(" and ".join(units) or group.text, limit)
+
+
+def brief_units(
+    rules: Sequence[RuleSummary],
+    limit: int,
+    among: Mapping[str, Collection[str]] | None = None,
+) -> tuple[str, ...]:
+    """Return each of some rules with long values cut; together they have room in a limit.
+
+    Of many values the last are counted. `among` are values of each feature that the values must
+    not read like.
+    """
+    known = among or {}
+    cuts = [distinct_cuts(rule.values or (), known.get(rule.feature, ())) for rule in rules]
+    named = max(map(len, cuts), default=0)
+    while True:
+        units = tuple(
+            _brief_rule(rule, values, named) for rule, values in zip(rules, cuts, strict=True)
+        )
+        if named <= 1 or len(" and ".join(units)) <= limit:
+            return units
+        named -= 1
+
+
+def _brief_rule(rule: RuleSummary, values: Sequence[str], named: int) -> str:
+    """Write a rule with values that are cut, of which the first are named."""
+    if not rule.values or (list(values) == rule.values and len(values) <= named):
+        return rule.text
+    if len(values) == 1:
+        # Terms of texts are written without their category.
+        return rule.text.replace(rule.values[0], values[0])
+    if len(values) <= named:
+        return f"{rule.feature} in {{{', '.join(values)}}}"
+    return f"{rule.feature} in {{{series(first_of(values, named))}}}"
 
 
 class Versioned(Protocol):

@@ -32,6 +32,7 @@ from testsgd.report.formatting import (
     tick_points,
 )
 from testsgd.report.scales import Scale, difference_scale, linear_scale, rate_scale
+from testsgd.report.summaries import row_parts, values_of
 
 # What the colours of differences mean, by what the label is for a person. Without a description
 # it is not known, and no side is called worse off.
@@ -83,6 +84,7 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary], words: W
     if any(group.counterfactual for group in groups):
         caption += f" The ring is the {ring}."
     rows = []
+    values = values_of(groups)
     for group in groups:
         effect = group.counterfactual
         marks = [_mark(group, words)]
@@ -96,16 +98,17 @@ def first_groups(summary: AuditSummary, groups: Sequence[GroupSummary], words: W
             titles.reverse()
         marks[1:] = [replace(mark, shape="ring") for mark in marks[1:]]
         spoken = spoken_difference(group, summary)
+        parts = row_parts(group, values)
         rows.append(
             shapes.StripRow(
-                group.text,
+                " and ".join(parts.get("brief", ())) or group.text,
                 points(spoken),
                 title="; ".join(titles),
                 marks=tuple(marks),
                 side=_side(spoken, words),
                 levels=effect is not None,
                 to=f"group-{group.rank}",
-                units=tuple(rule.text for rule in group.rules),
+                units=parts.get("brief", parts["units"]),
             )
         )
     return Figure(

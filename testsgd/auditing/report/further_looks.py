@@ -17,6 +17,7 @@ from testsgd.auditing.finer import FinerSearch
 from testsgd.auditing.slices import WithinSlice
 from testsgd.report.blocks import Block, Cell, Only, Paragraph
 from testsgd.report.formatting import (
+    brief_rules,
     confidence,
     count,
     how_often,
@@ -25,7 +26,6 @@ from testsgd.report.formatting import (
     plural,
     points,
     series,
-    shorten,
 )
 from testsgd.report.listing import Listed, listing
 from testsgd.report.summaries import (
@@ -34,6 +34,7 @@ from testsgd.report.summaries import (
     Part,
     RuleSummary,
     Share,
+    brief_group,
     check_equal_lengths,
 )
 from testsgd.rules import RuleSet
@@ -112,13 +113,13 @@ class FurtherGroup(Part):
         """The group, if its difference is significant, to be put behind that none is larger."""
         if not self.lower_confidence_bound:
             return ""
-        return f"; the first is {shorten(self.text, _TEXT_LIMIT)}, {points(self.difference)}"
+        return f"; the first is {brief_group(self, _TEXT_LIMIT)}, {points(self.difference)}"
 
     @property
     def finding(self) -> str:
         """The group with its rates, as a part of a sentence."""
         return (
-            f"the largest lower confidence bound is that for {shorten(self.text, _TEXT_LIMIT)}: "
+            f"the largest lower confidence bound is that for {brief_group(self, _TEXT_LIMIT)}: "
             f"{how_often(self.difference)} ({percent(self.rate_in)} against "
             f"{percent(self.rate_out)}), interval {interval(self.confidence_interval)}"
         )
@@ -270,8 +271,8 @@ def conditional_sentences(conditional: ConditionalSummary | None) -> list[str]:
         return [f"{alike}, no group differs significantly ({note})."]
     return [
         f"{alike}, the largest lower confidence bound is that for "
-        f"{shorten(conditional.text, _TEXT_LIMIT)}: {how_often(conditional.difference)}, interval "
-        f"{interval(conditional.confidence_interval)} ({note})."
+        f"{brief_rules(conditional.text, _TEXT_LIMIT)}: {how_often(conditional.difference)}, "
+        f"interval {interval(conditional.confidence_interval)} ({note})."
     ]
 
 
@@ -369,7 +370,7 @@ def within_sentences(within: WithinSummary, *, is_headline: bool) -> list[str]:
         ]
     return [
         f"{searched} the largest lower confidence bound is that for "
-        f"{shorten(group.text, _TEXT_LIMIT)} within {shorten(group.slice, _TEXT_LIMIT)}: "
+        f"{brief_group(group, _TEXT_LIMIT)} within {brief_rules(group.slice, _TEXT_LIMIT)}: "
         f"{how_often(group.difference)}, interval {interval(group.confidence_interval)} ({note})."
     ]
 

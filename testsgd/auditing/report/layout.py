@@ -58,10 +58,9 @@ from testsgd.report.formatting import (
     plural,
     points,
     share,
-    shorten,
     size_points,
 )
-from testsgd.report.summaries import origin
+from testsgd.report.summaries import brief_group, origin
 
 # A long list of groups that nothing is known about helps nobody; the JSON document has them all.
 _UNDECIDED_SHOWN = 200
@@ -76,7 +75,9 @@ _FIRST_LINES = 56
 _LINES_OF_TABLE = 2
 _LINES_OF_GROUP = 3
 # Characters of a group's rules below a key figure.
-_FIGURE_TEXT = 80
+_FIGURE_TEXT = 120
+# Characters of a group's rules in its heading, which Markdown has room for.
+_TITLE_TEXT = 150
 _STATUS_NAMES = {
     "reported": "Reported, no gate set",
     "gate_passed": "Gate passed",
@@ -292,7 +293,7 @@ def _whose_difference(summary: AuditSummary, top: Sequence[GroupSummary]) -> tup
     if not top or summary.data.kind == "texts":
         return ()
     leading = leading_look(summary, top[0]) or top[0]
-    return (f"of {shorten(leading.text, _FIGURE_TEXT)}, less its complement",)
+    return (f"of {brief_group(leading, _FIGURE_TEXT)}, less its complement",)
 
 
 def _first(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -> tuple[Block, ...]:
@@ -359,13 +360,13 @@ def _beyond(summary: AuditSummary, top: GroupSummary) -> tuple[Block, ...]:
         larger = larger_look(summary, top)
         if larger is None:
             return ()
-        name = shorten(larger.text, wording.TEXT_LIMIT)
+        name = brief_group(larger, wording.TEXT_LIMIT)
         found = f"{name}, {points(larger.difference)}"
         ends = interval(larger.confidence_interval)
         return (
             Paragraph(f"A look beyond the search found a larger difference: {found} ({ends})."),
         )
-    text = shorten(look.text, wording.TEXT_LIMIT)
+    text = brief_group(look, wording.TEXT_LIMIT)
     about = "These are groups of the search. The headline is about a group that a look beyond it"
     return (Paragraph(f"{about} found: {text}, {points(look.difference)}."),)
 
@@ -459,7 +460,7 @@ def _groups(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) ->
             *((Paragraph(none, "soft"),) if none else ()),
             *_texts(f"Conditional difference. {conditional}" if conditional else ""),
         )
-        title = shorten(group.text, 240)
+        title = brief_group(group, _TITLE_TEXT)
         articles.append(Article(f"group-{group.rank}", title, blocks, rank=str(group.rank)))
     return (about, *articles)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from testsgd.auditing.report.summary import AuditSummary
-from testsgd.report.formatting import count, plural, series, share, shorten
+from testsgd.report.formatting import count, plural, series, share
+from testsgd.report.summaries import brief_group
 
 # A description of a group is cut short in a sentence.
 _LONGEST = 120
@@ -45,7 +46,7 @@ def too_small_sentences(summary: AuditSummary) -> list[str]:
     too_small = summary.undecided[-small:][:_LISTED]
     of_all = f"of {count(summary.data.rows)}"
     listed = [
-        f"{shorten(group.text, _LONGEST)} ({plural(group.n_in, 'row')} {of_all})"
+        f"{brief_group(group, _LONGEST)} ({plural(group.n_in, 'row')} {of_all})"
         for group in too_small
     ]
     more = [f"{count(small - len(listed))} more"] if small > len(listed) else []

@@ -10,9 +10,9 @@ from pydantic import Field
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.repeated_runs import FOLLOWED, SeedRuns
 from testsgd.report.blocks import Block, Paragraph
-from testsgd.report.formatting import NOTHING, count, plural, series, shorten, signed
+from testsgd.report.formatting import NOTHING, count, plural, series, signed
 from testsgd.report.listing import Listed, listing
-from testsgd.report.summaries import Count, Difference, Part, Positive, RuleSummary
+from testsgd.report.summaries import Count, Difference, Part, Positive, RuleSummary, brief_group
 
 _TEXT_LIMIT = 160
 # Of more runs a table has the mean and the ends only.
@@ -110,7 +110,7 @@ def runs_sentence(runs: RunsSummary, figure: str) -> str:
     found = ""
     if first.found is not None:
         found = f"; it is found in {count(first.found)} of {count(len(runs.seeds))}"
-    return f"{times} the {figure} of {shorten(first.text, _TEXT_LIMIT)} is {reach}{found}."
+    return f"{times} the {figure} of {brief_group(first, _TEXT_LIMIT)} is {reach}{found}."
 
 
 def mean_text(group: GroupOverRuns) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from testsgd.auditing.report.further_looks import FurtherGroup, WithinGroup
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.worse_off import Comparison, complement_is_worse_off
-from testsgd.report.formatting import points, shorten
+from testsgd.report.formatting import brief_rules, points
+from testsgd.report.summaries import brief_group
 
 # Characters of a group's rules that a sentence has at most.
 _TEXT_LIMIT = 160
@@ -54,9 +55,9 @@ def turned_sentences(
         return []
     within = ""
     if isinstance(group, WithinGroup):
-        within = f", within {shorten(group.slice, _TEXT_LIMIT)}"
+        within = f", within {brief_rules(group.slice, _TEXT_LIMIT)}"
     return [
-        f"The group is {shorten(group.text, _TEXT_LIMIT)}{within}; its complement is named first "
+        f"The group is {brief_group(group, _TEXT_LIMIT)}{within}; its complement is named first "
         f"above. The group's difference, its rate less that of its complement, is "
         f"{points(group.difference)}."
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
 
 from testsgd.auditing.report.controls import (
     ControlEffectSummary,
@@ -42,6 +41,7 @@ from testsgd.report.blocks import Cell, Column, Row, Table
 from testsgd.report.formatting import (
     NOTHING,
     count,
+    cut_inside,
     interval,
     percent,
     plural,
@@ -53,18 +53,17 @@ from testsgd.report.formatting import (
     size_points,
 )
 from testsgd.report.listing import Listed, listing
+from testsgd.report.summaries import row_parts, values_of
 
 # Rows of the ranking and of groups that are not judged, in Markdown; a page folds longer tables.
 SHOWN = 20
 
 
-def _units(group: GroupSummary | UndecidedGroup) -> dict[str, Any]:
-    return {"units": tuple(rule.text for rule in group.rules)}
-
-
 def rules_table(summary: AuditSummary, top: Sequence[GroupSummary]) -> Table:
     """List the rules that explain how rates differ, and which near-duplicates each stands for."""
     shown = {group.rank for group in top}
+    listed = {group.rank: group for group in summary.groups}
+    values = values_of(summary.groups)
     differences = {group.rank: spoken_difference(group, summary) for group in summary.groups}
     rows = []
     for rule, together in zip(
@@ -85,7 +84,8 @@ def rules_table(summary: AuditSummary, top: Sequence[GroupSummary]) -> Table:
             percent(explained),
             near,
         )
-        rows.append(Row(cells))
+        known = listed.get(rule.rank)
+        rows.append(Row(cells, **(row_parts(known, values) if known else {})))
     columns = (
         Column("Rank", "number"),
         Column("Rule", "name"),
@@ -187,11 +187,12 @@ def group_table(
         (True, Column("Share", "number", view="markdown"), lambda group: percent(group.support)),
     ]
     chosen = [(column, write) for shown, column, write in columns if shown]
+    values = values_of(groups)
     rows = [
         Row(
             tuple(write(group) for _, write in chosen),
             note="" if compact else marks(group),
-            **_units(group),
+            **row_parts(group, values),
         )
         for group in groups
     ]
@@ -231,7 +232,9 @@ def small_table(groups: Sequence[UndecidedGroup], words: Words, fold: str) -> Ta
         Listed(words.many.capitalize(), lambda group: count(group.n_in)),
         Listed("Why it is not judged", lambda group: group.reason, "text"),
     ]
-    return listing("Groups that are too small", groups, columns, row=_units, fold=fold, most=SHOWN)
+    return listing(
+        "Groups that are too small", groups, columns, row=row_parts, fold=fold, most=SHOWN
+    )
 
 
 def inferred_table(data: DataSummary) -> Table:
@@ -324,7 +327,7 @@ def rates_tables(summary: AuditSummary, words: Words) -> tuple[Table, ...]:
         return NOTHING if known is None else f"{percent(known[0])} to {percent(known[1])}"
 
     columns: list[Listed[CellRate]] = [
-        Listed("Term" if texts else "Value", lambda cell: shorten(cell.label, 60), "text"),
+        Listed("Term" if texts else "Value", lambda cell: cut_inside(cell.label, 60), "text"),
         Listed(words.many.capitalize(), lambda cell: count(cell.n)),
         Listed(words.rate, lambda cell: percent(cell.rate), "strong"),
         Listed(

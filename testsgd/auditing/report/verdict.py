@@ -72,6 +72,7 @@ from testsgd.auditing.report.worse_off import (
     worse_off_clause,
 )
 from testsgd.report.formatting import (
+    brief_rules,
     count,
     how_often,
     interval,
@@ -84,6 +85,7 @@ from testsgd.report.formatting import (
     shorten,
     size_points,
 )
+from testsgd.report.summaries import brief_group
 
 # Scores above it count as the favourable label, if nothing else is said.
 # Of a longer expression for the rows the headline has the beginning.
@@ -124,7 +126,7 @@ def verdict(
         leading = leading_look(summary, decided[0]) or decided[0]
         # Behind a headline that begins with the complement it has to be said which the group is.
         if is_turned(leading, summary):
-            group_name = shorten(leading.text, TEXT_LIMIT)
+            group_name = brief_group(leading, TEXT_LIMIT)
             themselves = _worse_off_themselves(headline, summary)
     else:
         headline = "Not enough evidence to judge any group."
@@ -254,7 +256,7 @@ def _of_decided(
         further += within_others(summary.data)
     leading = leading_look(summary, top)
     if within is not None and isinstance(leading, WithinGroup):
-        slice_text = shorten(leading.slice, TEXT_LIMIT)
+        slice_text = brief_rules(leading.slice, TEXT_LIMIT)
         clause = _compared_clause(
             leading,
             summary,
@@ -693,7 +695,7 @@ def _other_first(top: GroupSummary, summary: AuditSummary) -> list[str]:
         return []
     estimand = vocabulary(summary).estimands[other.estimand]
     return [
-        f"{estimand}, another group comes first: {shorten(other.first, TEXT_LIMIT)}, "
+        f"{estimand}, another group comes first: {brief_rules(other.first, TEXT_LIMIT)}, "
         f"{points(difference)} (lower confidence bound {size_points(other.largest_bound)})."
     ]
 
@@ -709,7 +711,13 @@ def _explaining(summary: AuditSummary) -> list[str]:
     named = rules[: min(enough + 1, len(_NUMBERS))]
     if not named or any(rule.share is None for rule in named):
         return []
-    texts = "; ".join(shorten(rule.text, TEXT_LIMIT) for rule in named)
+    groups = {group.rank: group for group in summary.groups}
+    texts = "; ".join(
+        brief_group(groups[rule.rank], TEXT_LIMIT)
+        if rule.rank in groups
+        else brief_rules(rule.text, TEXT_LIMIT)
+        for rule in named
+    )
     left = len(rules) - len(named)
     rest = f" ({plural(left, 'more rule')} in the report)" if left else ""
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Protocol
 
 from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
@@ -20,11 +20,18 @@ from testsgd.report.formatting import (
     series,
     signed,
 )
-from testsgd.report.summaries import RuleSummary
+from testsgd.report.summaries import RuleSummary, brief_group
+
+# Characters of a group's rules in a sentence.
+_TEXT_LIMIT = 160
 
 
 class Described(Protocol):
-    """A group with a text that describes its members."""
+    """A group with rules, and a text that describes its members."""
+
+    @property
+    def rules(self) -> Sequence[RuleSummary]:
+        """Return the rules; all of them hold."""
 
     @property
     def text(self) -> str:
@@ -86,7 +93,7 @@ class Words:
 
     def target(self, group: Described) -> str:
         """Write who is in a group, to stand behind "for"."""
-        return group.text
+        return brief_group(group, _TEXT_LIMIT)
 
     def sides(self, group: GroupSummary) -> str:
         """Write how many rows there are inside a group and outside, without a verb."""

@@ -19,6 +19,7 @@ from testsgd.auditing.report.vocabulary import Words
 from testsgd.report.formatting import (
     MINUS,
     NOTHING,
+    brief_rules,
     confidence,
     count,
     how_often,
@@ -30,10 +31,10 @@ from testsgd.report.formatting import (
     points,
     series,
     share,
-    shorten,
     signed,
     size_points,
 )
+from testsgd.report.summaries import brief_group
 
 FINDINGS = 10
 MARGIN_NAMES = {"none": "none", "wald": "Wald", "wilson": "Wilson", "anytime": "anytime-valid"}
@@ -173,7 +174,7 @@ def apart(group: GroupSummary, words: Words) -> str:
         return ""
     strongest = max(parts, key=lambda part: abs(part.difference or 0.0))
     return (
-        f"The {words.rule} that does most on its own, {shorten(strongest.text, 120)}, gives "
+        f"The {words.rule} that does most on its own, {brief_rules(strongest.text, 120)}, gives "
         f"{points(strongest.difference)}; together the {words.rule}s give "
         f"{points(group.difference)}."
     )
@@ -375,7 +376,7 @@ def simplest_sentence(group: GroupSummary, words: Words) -> str:
     if len(simplest.rules) == len(group.rules):
         return f"No {words.rule} can be left out: without it less than 90% would remain."
     return (
-        f"Simpler, with at least 90% of the difference: {shorten(simplest.text, TEXT_LIMIT)}, "
+        f"Simpler, with at least 90% of the difference: {brief_group(simplest, TEXT_LIMIT)}, "
         f"{points(simplest.difference)}."
     )
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.data import Outcome
 from testsgd.report.formatting import (
-    count,
+    distinct_cuts,
     either,
+    first_of,
     how_often,
     number,
     percent,
@@ -204,13 +205,23 @@ def group_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
     Returns
     -------
     str
-        A phrase that begins with a small letter; long ones are cut.
+        A phrase that begins with a small letter. In long ones each value is cut.
 
     Examples
     --------
     >>> group_in_words([RuleSummary(feature="age", high=30, text="age < 30")], Features())
     'those under 30'
     """
+    whole = _phrase(rules, features, _VALUES_NAMED, cut=False)
+    if len(whole) <= _TEXT_LIMIT:
+        return whole
+    phrases = (_phrase(rules, features, most, cut=True) for most in range(_VALUES_NAMED, 0, -1))
+    brief = next((phrase for phrase in phrases if len(phrase) <= _TEXT_LIMIT), "")
+    return brief or shorten(_phrase(rules, features, 1, cut=True), _TEXT_LIMIT)
+
+
+def _phrase(rules: Sequence[RuleSummary], features: Features, most: int, *, cut: bool) -> str:
+    """Write who is in a group; at most `most` values of a feature, cut or whole."""
     noun = "those"
     ages = []
     others = []
@@ -220,10 +231,10 @@ def group_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
         elif rule.feature.lower() in _AGE and not rule.values:
             ages.append(_age(rule, features))
         else:
-            others.append(_with(rule, features))
+            others.append(_with(rule, features, most, cut=cut))
     named = f" with {' and '.join(others)}" if others else ""
     age = f" {' '.join(ages)}" if ages else ""
-    return shorten(f"{noun}{age}{named}", _TEXT_LIMIT)
+    return f"{noun}{age}{named}"
 
 
 def complement_in_words(rules: Sequence[RuleSummary], features: Features) -> str:
@@ -287,15 +298,13 @@ def _age(rule: RuleSummary, features: Features) -> str:
     return f"of {number(rule.low)} to under {number(rule.high)}"
 
 
-def _with(rule: RuleSummary, features: Features) -> str:
+def _with(rule: RuleSummary, features: Features, most: int, *, cut: bool) -> str:
     """Write what a rule asks for, to stand behind "with"."""
     if rule.values:
-        values = list(rule.values)
-        if len(values) > _VALUES_NAMED:
-            values = [
-                *values[: _VALUES_NAMED - 1],
-                f"{count(len(values) - _VALUES_NAMED + 1)} others",
-            ]
+        known = features.values.get(rule.feature, ())
+        values = distinct_cuts(rule.values, known) if cut else list(rule.values)
+        if len(values) > most:
+            values = first_of(values, max(most - 1, 1))
         return f"{rule.feature} {either(values)}"
     if rule.low is None and rule.high is None:
         return rule.text

@@ -14,8 +14,9 @@ from testsgd.metrics.report.summary import (
     MetricSummary,
 )
 from testsgd.report.blocks import Beside, Block, Cell, Heading, Paragraph, Table
-from testsgd.report.formatting import NOTHING, count, plural, share, shorten
+from testsgd.report.formatting import NOTHING, count, cut_inside, plural, share
 from testsgd.report.listing import Listed, listing
+from testsgd.report.summaries import brief_group, row_parts, values_of
 
 # Lines of the table of first groups, over all metrics, and of one metric at most.
 _FIRST = 8
@@ -23,6 +24,8 @@ _FIRST_OF_METRIC = 8
 # Metrics in one table by feature; with fewer, two tables stand beside each other.
 _ABREAST = 4
 _BESIDE = 2
+# Characters of a group's rules in a cell of the overview.
+_CELL = 160
 # Features and values that a notebook shows.
 _FEATURES = 12
 _VALUES = 20
@@ -48,7 +51,7 @@ def all_metrics(summary: MetricsSummary) -> Table:
             f"{wording.value_text(group.value, metric)} against "
             f"{wording.value_text(group.reference_value, metric)}"
         )
-        return Cell(group.text, under=(sides,))
+        return Cell(brief_group(group, _CELL), under=(sides,))
 
     def effect(metric: MetricSummary) -> Cell:
         group = wording.first_group(metric)
@@ -129,6 +132,7 @@ def _groups_table(
         return Cell(text, (ends(line),))
 
     name = wording.effect_name(measure)
+    values = values_of(line.group for line in lines)
     # Markdown has no second lines in its cells.
     columns: list[Listed[_Line]] = [
         Listed("Metric", lambda line: line.metric.title, "text", shown=by_metric),
@@ -150,7 +154,7 @@ def _groups_table(
         columns,
         row=lambda line: {
             "emphasis": bool(fold) and line.group.distinct,
-            "units": tuple(rule.text for rule in line.group.rules),
+            **row_parts(line.group, values),
         },
         fold=fold,
         open_rows=0,
@@ -214,7 +218,7 @@ def _values_table(summary: MetricsSummary, place: int, metrics: Sequence[int]) -
         ]
 
     columns: list[Listed[CellMetrics]] = [
-        Listed("Value", lambda cell: shorten(cell.label, 60), "text" if alone else "name"),
+        Listed("Value", lambda cell: cut_inside(cell.label, 60), "text" if alone else "name"),
         Listed("Rows", lambda cell: count(cell.n)),
     ]
     for index in metrics:

@@ -27,9 +27,9 @@ from testsgd.report.formatting import (
     plural,
     points,
     series,
-    shorten,
     signed,
 )
+from testsgd.report.summaries import brief_group
 
 # What a list of first groups says of its order.
 FIRST_GROUPS = (
@@ -104,7 +104,7 @@ def compared_sentence(group: ComparedGroup, metric: MetricSummary, summary: Metr
     effect = effect_text(group.effect, metric, measure)
     effect_in_words = f"ratio {effect}" if measure == "ratio" else effect
     return (
-        f"{metric.title}: {value_text(group.value, metric)} for {group.text}, "
+        f"{metric.title}: {value_text(group.value, metric)} for {brief_group(group, TEXT_LIMIT)}, "
         f"{value_text(group.reference_value, metric)} for {group.reference} "
         f"({effect_in_words})"
     )
@@ -135,7 +135,7 @@ def finer_sentence(metric: MetricSummary, summary: MetricsSummary) -> str:
     assert finer is not None
     clause = worse_off_clause(of_finer(metric, finer), metric, summary, features_of(summary))
     return (
-        f"With finer cuts of {finer.cuts}, {clause} ({shorten(finer.text, TEXT_LIMIT)}; "
+        f"With finer cuts of {finer.cuts}, {clause} ({brief_group(finer, TEXT_LIMIT)}; "
         f"{finer.comparison_note})"
     )
 

@@ -12,9 +12,9 @@ function pattern([part, quoted]) {
   const end = phrase ? "(?![\\p{L}\\p{N}]|\\.\\p{N})" : "";
   return new RegExp("(?<![\\p{L}\\p{N}])" + literal + end, "u");
 }
-// Words of two elements are not one word.
+// Words of two elements are not one word. What is cut stands whole in a title.
 function words(row) {
-  const texts = [];
+  const texts = [...row.querySelectorAll("[title]")].map((cut) => cut.title);
   const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) texts.push(walker.currentNode.data);
   return spaced(texts.join(" "));
