@@ -25,8 +25,8 @@ from testsgd.rules import Axis, Contingency, FrequentRuleSets, SmallGroup, lay_o
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
 from testsgd.scoring import Clusters, independent_rows, rank_groups
 
-# What is said of phases that can be long; those that ask the model count their questions.
-_SAID = {
+# How phases that can be long are shown; those that ask the model count their questions.
+_SHOWN = {
     "rule sets": "counting groups",
     "guarantee": "bootstrap of the largest difference",
     "rule selection": "choosing explaining rules",
@@ -56,7 +56,7 @@ class Clock:
     def phase(self, name: str) -> Iterator[None]:
         """Measure the seconds that a ``with`` block takes; blocks of the same name are added up."""
         started = time.perf_counter()
-        with step(self._progress if name in _SAID else None, _SAID.get(name, name)):
+        with step(self._progress if name in _SHOWN else None, _SHOWN.get(name, name)):
             yield
         seconds = self.seconds.get(name, 0.0) + time.perf_counter() - started
         self.seconds[name] = round(seconds, 4)

@@ -268,19 +268,19 @@ def audit_held_out(audit: RowAudit, share: float) -> TableFindings:
     """Find groups on one part of the rows and estimate them on the other."""
     searched, kept = split_rows(audit.table, share, audit.parameters.seed)
     search_parameters = replace(audit.parameters, guarantee="per-group", condition_on=(), within=())
-    searched = about(audit.progress, SEARCHED)
+    of_search = about(audit.progress, SEARCHED)
     search = replace(
         audit,
         parameters=search_parameters,
-        progress=searched,
-        clock=audit.clock.reporting_to(searched),
+        progress=of_search,
+        clock=audit.clock.reporting_to(of_search),
     )
     search_findings = audit_rows(_of_part(search, searched))
     chosen = np.array(search_findings.highlights, dtype=np.intp)
     given = search_findings.rule_sets.take(chosen)
-    held_out = about(audit.progress, HELD_OUT)
+    of_held_out = about(audit.progress, HELD_OUT)
     estimation = replace(
-        audit, given=given, progress=held_out, clock=audit.clock.reporting_to(held_out)
+        audit, given=given, progress=of_held_out, clock=audit.clock.reporting_to(of_held_out)
     )
     estimated = audit_rows(_of_part(estimation, kept))
     return held_out(search_findings, estimated, audit.parameters, share)

@@ -97,8 +97,8 @@ def mitigate(
     compare: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of samples: what else to try on the same data: all, none, or some of "
-            "retraining,reweighing,exponentiated-gradient. (default: all)"
+            help="Of samples: what else to try on the same data (default: all): all, none, or some "
+            "of retraining,reweighing,exponentiated-gradient."
         ),
     ] = None,
     terms: options.TermsOption = None,
