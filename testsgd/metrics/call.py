@@ -92,8 +92,7 @@ def audit_predictions(
     outcome : {"benefit", "harm", "neither"}, optional
         What it is for a person to be given the label whose rate is compared; if not given it is
         taken for a benefit, and the report says so. The side that is worse off is named first.
-        It is for an audit of one rate: of metrics each says by itself which side is worse off,
-        such as that with the lower selection rate.
+        Of metrics it is for selection rates, scores and means of predictions.
     threshold : float, optional
         A score or number above it counts as favourable.
     features : mapping of str to mapping, optional

@@ -108,6 +108,8 @@ def audit_model_by_metrics(
         As for :func:`testsgd.audit_metrics`.
     favourable : object, optional
         The class whose rate is compared; if not given, 1, True, "yes" or the like.
+    outcome : {"benefit", "harm", "neither"}, optional
+        As for :func:`testsgd.audit_predictions`.
     threshold : float, optional
         A score or number above it counts as favourable; 0.5 for scores if not given.
     features : mapping of str to mapping, optional
@@ -266,6 +268,8 @@ def audit_described_by_metrics(
         As for :func:`testsgd.audit_model_by_metrics`.
     favourable : object, or list of these, optional
         The label whose rate is compared, in place of the description's.
+    outcome : {"benefit", "harm", "neither"}, optional
+        What it is for a person to be given that label, in place of the description's.
     threshold : float, optional
         A score above it counts as favourable; 0.5 if not given.
     **parameters
