@@ -239,3 +239,20 @@ def test_a_misspelt_keyword_is_named_with_the_nearest_one(misspelt: str, near: s
         testsgd.audit(lambda rows: rows["income"] > 40, people, **{misspelt: ["gender"]})
     assert repr(misspelt) in caught.value.what
     assert repr(near) in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "near"),
+    [("favorable", "favourable"), ("min_rws", "min_rows"), ("treshold", "threshold")],
+)
+@pytest.mark.parametrize("options", [{}, {"metrics": "selection_rate"}])
+def test_a_misspelt_keyword_of_predictions_is_named_with_the_nearest_one(
+    misspelt: str, near: str, options: dict[str, Any]
+) -> None:
+    people = testsgd.generate_demo(rows=100, seed=0)
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_predictions(
+            people["granted"], sensitive_features=people[["gender"]], **options, **{misspelt: 1}
+        )
+    assert repr(misspelt) in caught.value.what
+    assert repr(near) in str(caught.value.remedy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Literal, Unpack
 
 import pandas as pd
@@ -29,7 +30,7 @@ from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import are_numbers, is_cut, read_predictions
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
-from testsgd.parameters import show_parameters
+from testsgd.parameters import check_names, declared_parameters, show_parameters
 from testsgd.progress import Progress, shown_progress
 
 ONLY_FOR_METRICS = frozenset({"metrics", "rule", "reference", "measure", "fail_below"})
@@ -138,6 +139,13 @@ def audit_predictions(
     y_pred = column_of(y_pred, "y_pred")
     # Which of the two audits it is, and so which keywords it has, shows only now.
     chosen: dict[str, Any] = dict(parameters)
+    of_metrics = declared_parameters(MetricParameters)
+    check_names(
+        AuditParameters,
+        [keyword for keyword in chosen if keyword not in of_metrics],
+        where="audit_predictions",
+        keywords=signature(audit_predictions).parameters,
+    )
     by_metrics = is_of_metrics(
         y_pred,
         y_true,
