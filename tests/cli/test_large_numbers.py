@@ -77,9 +77,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LOANS = "loans-demographic-parity.toml"
 # Options, the one that is named, and what is asked for beside it.
 MONITOR = (
-    ("--days", "--days=10"),
-    ("--people-a-day", "--people-a-day=10"),
-    ("--runs", "--runs=10"),
+    ("--days", "--runs=10"),
+    ("--people-a-day", "--days=10"),
+    ("--runs", "--days=10"),
     ("--days", "--runs=100000"),
     ("--runs", "--days=9223372036854775807"),
 )

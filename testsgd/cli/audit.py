@@ -360,7 +360,7 @@ def _check_one_table(files: list[str], *, cells: bool) -> None:
         raise ConfigurationError(
             f"{len(files)} are given, and only rows of one table may be in several files",
             where=f"{files[0]!r} and {files[1]!r}",
-            remedy="give one, or files of one kind, such as *.parquet",
+            remedy="give one, or files of one kind, such as *.parquet; see testsgd audit --help",
             files=tuple(files),
         )
 
