@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,3 +78,9 @@ def fails(folder: Path, testsgd: Callable[..., Finished]) -> Callable[..., str]:
 def _files(folder: Path) -> list[Path]:
     """List what is in a folder, but for what Python keeps of modules that it imported."""
     return sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+
+
+def beside(given: Sequence[str | Path], *defaults: str | Path) -> tuple[str | Path, ...]:
+    """Return the options with values, by default, that are not given themselves."""
+    pairs = zip(defaults[::2], defaults[1::2], strict=True)
+    return tuple(word for pair in pairs if pair[0] not in given for word in pair)

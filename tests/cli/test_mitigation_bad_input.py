@@ -28,18 +28,9 @@ def refuses(fails: Fails, module: str) -> Fails:
     """Ask for a mitigation that cannot be; give the one line."""
 
     def run(*options: str | Path, model: str = "logistic", data: str = "people.csv") -> str:
-        return fails(
-            "mitigate",
-            "demo",
-            "--method",
-            "samples",
-            "--data",
-            data,
-            "--model",
-            f"{module}:{model}",
-            *QUICK,
-            *options,
-        )
+        defaults = ("--data", data, "--model", f"{module}:{model}", *QUICK)
+        others = command_line.beside(options, *defaults)
+        return fails("mitigate", "demo", "--method", "samples", *others, *options)
 
     return run
 

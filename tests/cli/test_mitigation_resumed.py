@@ -38,8 +38,9 @@ def mitigate(testsgd: Run, module: str) -> Run:
     pytest.importorskip("skops")
 
     def run(*options: str | Path) -> command_line.Finished:
-        base = ("--data", "people.csv", "--model", f"{module}:logistic")
-        return testsgd("mitigate", "demo", "--method", "samples", *base, *SETTINGS, *options)
+        defaults = ("--data", "people.csv", "--model", f"{module}:logistic", *SETTINGS)
+        others = command_line.beside(options, *defaults)
+        return testsgd("mitigate", "demo", "--method", "samples", *others, *options)
 
     return run
 
