@@ -211,7 +211,7 @@ class CertificationResult(DocumentResult[CertificationSummary]):
         found = located(checks, domain, values, summary.regions, covering=covering)
         if summary.method != "enumerated":
             return found
-        # Everybody was tried, so each person lies in a box of which one thing is proved. Regions
+        # All people were tried, so each lies in a box of which one thing is proved. Regions
         # of a weighted domain say nothing of people without weight, so none is taken from these.
         weighted = summary.domain.weight != "volume"
         coarse = [
