@@ -136,7 +136,9 @@ def test_long_tables_are_told_apart_by_all_their_numbers() -> None:
     assert len(prints) == 2
 
 
-@pytest.mark.parametrize("kind", ["empty", "text", "half", "flipped", "array", "list", "columns"])
+@pytest.mark.parametrize(
+    "kind", ["empty", "text", "half", "flipped", "array", "list", "share", "proved", "columns"]
+)
 def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, kind: str) -> None:
     network, domain = searched(3)
     path = tmp_path / "checkpoint"
@@ -157,6 +159,16 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, kind: str) -> Non
     elif kind == "list":
         with path.open("wb") as file:
             np.savez(file, notes=np.array(json.dumps([1, 2])))
+    elif kind in ("share", "proved"):
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+        if kind == "share":
+            arrays["share"] = np.zeros_like(arrays["share"])
+        else:
+            notes = json.loads(str(arrays["notes"])) | {"fair": 0.9}
+            arrays["notes"] = np.array(json.dumps(notes))
+        with path.open("wb") as file:
+            np.savez(file, **arrays)
     else:
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files if name != "level"}

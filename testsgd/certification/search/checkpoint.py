@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, 
 from testsgd.errors import ResultError
 from testsgd.io import DAMAGED_ARCHIVE, loads_json, read_arrays, write_arrays
 
-_VERSION = 1
+_VERSION = 2
 
 
 def fingerprint(network: FeedForward, domain: Domain) -> str:
@@ -97,8 +98,22 @@ def write_checkpoint(
         "moments": [asdict(moment) for moment in moments],
         "examples": [[lo.tolist(), hi.tolist()] for lo, hi in search.examples],
     }
-    arrays: dict[str, Any] = {**search.boxes.to_arrays(), **search.tree.to_arrays()}
-    write_arrays(path, {"notes": np.array(json.dumps(notes)), **arrays})
+    arrays: dict[str, Any] = {
+        "notes": np.array(json.dumps(notes)),
+        **search.boxes.to_arrays(),
+        **search.tree.to_arrays(),
+    }
+    write_arrays(path, {"digest": np.array(_digest_of(arrays)), **arrays})
+
+
+def _digest_of(arrays: Mapping[str, Any]) -> str:
+    """Return a digest of all that a checkpoint holds: a changed number would be a wrong proof."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name}, {array.dtype.str}, {array.shape};".encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[float, list[Moment]]:
@@ -126,8 +141,11 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
     """
     try:
         arrays = read_arrays(path)
-        notes = loads_json(str(arrays.pop("notes")))
+        notes = loads_json(str(arrays["notes"]))
         if (notes["version"], notes["about"]) == (_VERSION, about):
+            if str(arrays.pop("digest")) != _digest_of(arrays):
+                raise LookupError("the digest is of other contents")
+            arrays.pop("notes")
             _restore(search, arrays, notes)
             moments = [
                 Moment(item["seconds"], item["boxes"], Shares(**item["shares"]))
