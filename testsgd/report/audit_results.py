@@ -49,21 +49,8 @@ class AuditDocumentResult(DocumentResult[Summary]):
     ) -> None:
         """Raise, before the work, what :meth:`write` will raise of the files that are there.
 
-        Parameters
-        ----------
-        folder : path-like
-            It need not be there.
-        formats : sequence of str
-            Which views will be written.
-        data_name : str, optional
-            What the data will be called in the result.
-
-        Raises
-        ------
-        ParameterError
-            If a format is unknown.
-        ConfigurationError
-            If a file is there that is not to be replaced.
+        Parameters, and what is raised, are those of :meth:`DocumentResult.check_folder`. An audit of
+        the other kind is replaced if it is of the same data.
         """
         folder = Path(folder)
         if cls._replaced_kind(folder) is None:

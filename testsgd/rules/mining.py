@@ -241,7 +241,7 @@ class FrequentRuleSets:
         return outside
 
 
-# What is kept of so many takes some GB.
+# Their counts and indices take some GB.
 _MOST_FREQUENT = 40_000_000
 
 
