@@ -49,8 +49,8 @@ class AuditDocumentResult(DocumentResult[Summary]):
     ) -> None:
         """Raise, before the work, what :meth:`write` will raise of the files that are there.
 
-        Parameters, and what is raised, are those of :meth:`DocumentResult.check_folder`. An audit of
-        the other kind is replaced if it is of the same data.
+        Parameters, and what is raised, are those of :meth:`DocumentResult.check_folder`. An audit
+        of the other kind is replaced if it is of the same data.
         """
         folder = Path(folder)
         if cls._replaced_kind(folder) is None:
