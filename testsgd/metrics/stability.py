@@ -259,7 +259,8 @@ class _MovedValues:
 
     def moved(self, sums: Singles) -> Singles:
         """Return the values with sums (q, samples, groups) added, shape (samples, groups)."""
-        moved: Singles = self.value + contracted(self.effects, sums)
+        moved = contracted(self.effects, sums)
+        moved += self.value
         return moved
 
     def moved_by_others(self, drawn: Singles, sums: Singles, wholes: Wholes) -> Singles:
@@ -267,13 +268,14 @@ class _MovedValues:
 
         Shapes: `drawn` (q, samples, cells), `sums` (q, samples, groups); result (samples, groups).
         """
-        moved: Singles = self.value + wholes.effects(drawn, self.effects)
+        moved = wholes.effects(drawn, self.effects)
+        moved += self.value
         moved -= contracted(self.effects, sums)
         return moved
 
     def moved_alike(self, everything: Singles) -> Singles:
         """Return the values moved by sums (q, samples), the same for every group."""
-        moved: Singles = self.value + np.einsum("qs,qg->sg", everything, self.effects)
+        moved: Singles = self.value + everything.T @ self.effects
         return moved
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.scoring.beta_quantile import beta_quantile
 from testsgd.scoring.margins import error_quantiles
 
 Floats = NDArray[np.float64]
@@ -65,10 +66,7 @@ def lower_end(successes: Any, failures: Any, error: Any) -> Floats:
     >>> float(lower_end(50, 0, 0.05).round(4))
     0.9289
     """
-    # Imported here: a tenth of a second, and `import testsgd` needs it not.
-    from scipy.special import betaincinv
-
-    ends = betaincinv(np.maximum(successes, 1e-12), failures + 1, np.asarray(error) / 2)
+    ends = beta_quantile(np.maximum(successes, 1e-12), failures + 1, np.asarray(error) / 2)
     low: Floats = np.where(successes > 0, ends, 0.0)
     return low
 

@@ -10,7 +10,6 @@ line through two that are known is above all beyond them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +24,8 @@ Floats = NDArray[np.float64]
 _MIDDLE = ANGLES // 2
 # What lines promise is held to be as wrong as this share of the sums; ends are computed far better.
 _ROUNDING = 1e-6
+# Of so few differences all angles take less time than a search.
+_FEW = 32
 
 
 class WideningInterval(Interval, Protocol):
@@ -97,7 +98,10 @@ class Differences:
         return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
 
     def distances(self, error_first: Floats, error_second: Floats) -> Distances:
-        """Compute how far the first values may be below, and the second above, at two errors."""
+        """Compute how far the first values may be below, and the second above, at two errors.
+
+        The errors have the shape (groups,), or (angles, groups).
+        """
         return Distances(
             below_first=self.first - self.ends_first.low(error_first),
             above_second=self.ends_second.high(error_second) - self.second,
@@ -118,7 +122,10 @@ class Differences:
 
 @dataclass(frozen=True, kw_only=True)
 class Distances:
-    """How far first values may be below and second ones above, at one angle; shape (groups,)."""
+    """How far first values may be below and second ones above, at one angle or at several.
+
+    The shape is (groups,), or (angles, groups).
+    """
 
     below_first: Floats
     above_second: Floats
@@ -199,6 +206,9 @@ def least_of_positive(differences: Differences, error: float) -> Floats:
 
 def _largest(differences: Differences, errors: _Errors) -> Floats:
     """Return the largest sum of distances over all angles, shape (groups,)."""
+    if len(differences.first) <= _FEW:
+        sums = differences.distances(errors.first, errors.second).sum
+        return np.maximum(0.0, sums.max(axis=0))
     starts = differences.likely_angles(errors.same)
     known = differences.distances(*errors.at(starts))
     return _Search(differences=differences, starts=starts, known=known, errors=errors).largest()
@@ -216,64 +226,57 @@ class _Search:
     def largest(self) -> Floats:
         """Return the largest sum over all angles of each group, shape (groups,)."""
         largest = np.maximum(0.0, self.known.sum)
-        slowing = self.differences.ends_first.slowing & self.differences.ends_second.slowing
-        for start in np.unique(self.starts).tolist():
-            groups = np.flatnonzero(self.starts == start)
-            distances = self.known.take(groups)
-            for beyond in (range(start + 1, ANGLES), range(start - 1, -1, -1)):
-                self._walk(groups, start, distances, beyond, largest, slowing)
+        for direction in (1, -1):
+            self._walk(direction, largest)
         return largest
 
-    def _walk(
-        self,
-        groups: NDArray[np.intp],
-        start: int,
-        distances: Distances,
-        beyond: Sequence[int],
-        largest: Floats,
-        slowing: NDArray[np.bool_],
-    ) -> None:
-        """Raise the largest sums of groups, angle by angle, while one beyond may be larger."""
-        before = start
-        for step, angle in enumerate(beyond, start=1):
-            new = self._distances(groups, angle)
-            largest[groups] = np.maximum(largest[groups], new.sum)
-            enough = largest[groups] * (1 - _ROUNDING)
-            # Written so that what is not a number is looked at.
-            done = slowing[groups].copy()
-            if beyond[step:]:
-                lines = self._lines(groups, distances, new, (before, angle), beyond[step:])
-                done &= np.all(lines < enough, axis=0)
-            kept = np.flatnonzero(~done)
-            if len(kept) == 0:
-                return
-            groups, distances, before = groups[kept], new.take(kept), angle
+    def _walk(self, direction: int, largest: Floats) -> None:
+        """Raise the largest sums, angle by angle in one direction, while one beyond may be larger.
 
-    def _distances(self, groups: NDArray[np.intp], angle: int) -> Distances:
-        errors = self.errors.take(groups).at(angle)
-        return self.differences.take(groups).distances(*errors)
-
-    def _lines(
-        self,
-        groups: NDArray[np.intp],
-        known: Distances,
-        nearer: Distances,
-        angles: tuple[int, int],
-        farther: Sequence[int],
-    ) -> Floats:
-        """Return what the sums are at most at angles beyond two where they are known.
-
-        The shape is (farther angles, groups).
+        All groups walk at once, each from its own start.
         """
-        errors = self.errors.take(groups)
-        places = [*angles, *farther]
-        first, second = np.log(errors.first[places]), np.log(errors.second[places])
-        # How many times the way between the two lies beyond the second of them.
-        ways_first = (first[2:] - first[1]) / (first[1] - first[0])
-        ways_second = (second[2:] - second[1]) / (second[1] - second[0])
-        most: Floats = (
-            nearer.sum
-            + ways_first * (nearer.below_first - known.below_first)
-            + ways_second * (nearer.above_second - known.above_second)
-        )
-        return most
+        slowing = self.differences.ends_first.slowing & self.differences.ends_second.slowing
+        groups = np.arange(len(self.starts))
+        before, distances = self.starts, self.known
+        while True:
+            angles = before + direction
+            left = np.flatnonzero((angles >= 0) & (angles < ANGLES))
+            if len(left) == 0:
+                return
+            groups, angles, distances = groups[left], angles[left], distances.take(left)
+            errors = self.errors.take(groups)
+            new = self.differences.take(groups).distances(*errors.at(angles))
+            largest[groups] = np.maximum(largest[groups], new.sum)
+            most = _most_beyond(errors, angles, direction, known=distances, nearer=new)
+            # Written so that what is not a number is looked at.
+            done = slowing[groups] & (most < largest[groups] * (1 - _ROUNDING))
+            kept = np.flatnonzero(~done)
+            groups, before, distances = groups[kept], angles[kept], new.take(kept)
+
+
+def _most_beyond(
+    errors: _Errors,
+    angles: NDArray[np.intp],
+    direction: int,
+    *,
+    known: Distances,
+    nearer: Distances,
+) -> Floats:
+    """Return what the sums are at most at the angles beyond two where they are known, (groups,).
+
+    They are known at `angles`, one for each group, and at the angles before these.
+    """
+    first, second = np.log(errors.first), np.log(errors.second)
+    indices = np.arange(len(angles))
+    first_at, second_at = first[angles, indices], second[angles, indices]
+    # How many times the way between the two lies beyond the second of them; shape (angles, groups).
+    ways_first = (first - first_at) / (first_at - first[angles - direction, indices])
+    ways_second = (second - second_at) / (second_at - second[angles - direction, indices])
+    lines = (
+        nearer.sum
+        + ways_first * (nearer.below_first - known.below_first)
+        + ways_second * (nearer.above_second - known.above_second)
+    )
+    is_beyond = direction * (np.arange(ANGLES)[:, None] - angles) > 0
+    most: Floats = np.where(is_beyond, lines, -np.inf).max(axis=0)
+    return most
