@@ -208,7 +208,8 @@ def _largest(differences: Differences, errors: _Errors) -> Floats:
     """Return the largest sum of distances over all angles, shape (groups,)."""
     if len(differences.first) <= _FEW:
         sums = differences.distances(errors.first, errors.second).sum
-        return np.maximum(0.0, sums.max(axis=0))
+        largest: Floats = np.maximum(0.0, sums.max(axis=0))
+        return largest
     starts = differences.likely_angles(errors.same)
     known = differences.distances(*errors.at(starts))
     return _Search(differences=differences, starts=starts, known=known, errors=errors).largest()
