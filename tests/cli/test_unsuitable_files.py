@@ -138,6 +138,7 @@ WORDS = [
     "generative journal --spec FILE.toml",
     "generative serve --spec FILE.toml --port 0",
     f"generative serve --spec {GATEWAY} --port 0 --calibration FILE.json",
+    f"generative serve --spec {GATEWAY} --port 0 --token-file FILE",
     "data describe FILE.toml",
     "data terms --terms FILE.toml",
     "data fetch FILE.toml",
