@@ -6,10 +6,12 @@ import http.client
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from fake_model import FakeModel, running, standing_before
 
 from testsgd.generative import Enforcer
 from testsgd.serving.generative_server import generative_app
+from testsgd.serving.guard import BODY_SECONDS, OPEN_PATHS
 
 pytestmark = pytest.mark.serve
 
@@ -41,11 +44,13 @@ def command(folder: Path, *further: str) -> list[str]:
 
 
 @contextmanager
-def served(folder: Path, upstream: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def served(
+    folder: Path, upstream: str, *options: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     state = str(folder / "fair.sqlite")
-    options = ["--upstream", f"{upstream}/v1", "--state", state, "--port", "0"]
+    given = ["--upstream", f"{upstream}/v1", "--state", state, "--port", "0", *options]
     with subprocess.Popen(
-        command(folder, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(folder, *given), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None
@@ -88,6 +93,7 @@ def test_a_killed_server_goes_on_where_it_was(tmp_path: Path) -> None:
         ["--upstream", "nowhere"],
         ["--upstream", "http://127.0.0.1:1/v1", "--host", "192.0.2.1"],
         ["--upstream", "http://127.0.0.1:1/v1", "--state", __file__],
+        ["--upstream", "http://127.0.0.1:1/v1", "--token-file", "absent"],
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, options: list[str]) -> None:
@@ -95,6 +101,104 @@ def test_bad_input_is_one_line(tmp_path: Path, options: list[str]) -> None:
         command(tmp_path, *options), capture_output=True, text=True, check=False, timeout=60
     )
     assert (finished.returncode, finished.stdout, finished.stderr.count("\n")) == (2, "", 1)
+
+
+def test_who_may_ask(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("a-long-secret\n")
+    model = FakeModel()
+    options = ("--token-file", str(token), "--allow-host", "enforcer.example")
+    right = {"X-Testsgd-Token": "a-long-secret"}
+    key = {"Authorization": "Bearer sk-of-the-model"}
+    prompt = json.dumps({"prompt": "A nurse"})
+    with running(model.app) as upstream, served(tmp_path, upstream, *options) as (address, _):
+        connection = http.client.HTTPConnection(address, timeout=60)
+
+        def answer(path: str, headers: dict[str, str], body: str | bytes | None = None) -> int:
+            connection.request("GET" if body is None else "POST", path, body, headers)
+            response = connection.getresponse()
+            content = response.read()
+            if response.status == 401:
+                assert response.headers["www-authenticate"] == "X-Testsgd-Token"
+                assert json.loads(content)["error"]
+                assert content.count(b"\n") == 1
+            return response.status
+
+        for path in ("/healthz", "/readyz"):
+            assert answer(path, {}) == 200
+        wrong = {"X-Testsgd-Token": "another"}
+        bearer = {"Authorization": "Bearer a-long-secret"}
+        for path in ("/state", "/metrics", "/events", "/", "/openapi.json", "/v1/models", "/none"):
+            for headers in ({}, key, wrong, bearer):
+                assert answer(path, headers) == 401
+        for headers in ({}, key, wrong, bearer):
+            assert answer("/v1/completions", headers, prompt) == 401
+        # A refusal is read by a client that sends a long body first.
+        assert answer("/v1/completions", key, b" " * 10_000_000) == 401
+        assert model.requests == []
+        for path in ("/state", "/metrics", "/", "/openapi.json", "/v1/models"):
+            assert answer(path, right) == 200
+        connection.request("GET", "/openapi.json", headers=right)
+        described = json.loads(connection.getresponse().read())
+        assert described["components"]["securitySchemes"]["token"]["name"] in right
+        for path, operations in described["paths"].items():
+            for operation in operations.values():
+                is_open = path in OPEN_PATHS
+                assert ("401" in operation["responses"]) != is_open
+                assert (operation.get("security") == []) == is_open
+        assert answer("/state", {**right, "Host": "evil.example"}) == 421
+        assert answer("/state", {**right, "Host": "enforcer.example"}) == 200
+        foreign = {"Origin": "http://evil.example"}
+        assert answer("/v1/completions", {**right, **foreign}, prompt) == 403
+        assert answer("/v1/completions", {**right, **key}, prompt) == 200
+        assert answer("/v1/completions", {**right, **key, **wrong}, prompt) == 401
+        connection.close()
+    # The model gets its own key, and not the token.
+    (sent,) = model.headers
+    assert sent["authorization"] == key["Authorization"]
+    assert "a-long-secret" not in str(sent)
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 99999999999", b"Transfer-Encoding: chunked"])
+def test_a_body_that_is_too_long_is_not_read_to_its_end(length: bytes, tmp_path: Path) -> None:
+    model = FakeModel()
+    head = b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n\r\n"
+    with (
+        running(model.app) as upstream,
+        served(tmp_path, upstream, "--max-body", "100") as (address, process),
+    ):
+        host, port = address.split(":")
+        with socket.create_connection((host, int(port)), timeout=60) as asking:
+            started = time.monotonic()
+            asking.sendall(head + b"80\r\n" + b"a" * 128)
+            assert asking.recv(100).startswith(b"HTTP/1.1 413")
+            assert time.monotonic() - started < BODY_SECONDS / 2
+        assert model.requests == []
+        assert written(address) == "she slept."
+        process.terminate()
+        assert "Traceback" not in process.communicate()[1]
+
+
+@pytest.mark.slow
+def test_slow_heads_and_bodies_are_given_up(tmp_path: Path) -> None:
+    head = b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n"
+    model = FakeModel()
+    with running(model.app) as upstream, served(tmp_path, upstream) as (address, process):
+        host, port = address.split(":")
+        with ExitStack() as stack:
+            slow = []
+            for begun in (b"", head, head + b"Content-Length: 100\r\n\r\n{"):
+                one = socket.create_connection((host, int(port)), timeout=3 * BODY_SECONDS)
+                slow.append(stack.enter_context(one))
+                one.sendall(begun)
+            assert written(address) == "she slept."
+            assert slow[0].recv(100) == b""
+            assert slow[1].recv(100) == b""
+            answer = slow[2].recv(1000)
+        assert answer.startswith(b"HTTP/1.1 408")
+        assert len(model.requests) == 1
+        process.terminate()
+        assert "Traceback" not in process.communicate()[1]
 
 
 def test_events_come_when_the_state_changes() -> None:

@@ -16,6 +16,7 @@ import small_shields
 
 pytest.importorskip("uvicorn")
 from fake_model import FakeModel, running, standing_before
+from test_generative_served import served as served_before
 from test_shield_served import JSON, posted, served
 
 from testsgd.serving.connections import (
@@ -72,6 +73,24 @@ def test_unfinished_requests_keep_nobody_out(shield_file: Path) -> None:
                     connection.host, connection.port, timeout=PROMPT
                 )
                 assert posted(asking, PERSON)["step"] == step
+                asking.close()
+        process.terminate()
+        _, errors = process.communicate()
+        assert "Traceback" not in errors
+
+
+def test_unfinished_requests_keep_nobody_from_a_model(tmp_path: Path) -> None:
+    options = ("--max-connections", "20")
+    with (
+        running(FakeModel().app) as upstream,
+        served_before(tmp_path, upstream, *options) as (address, process),
+    ):
+        host, port = address.split(":")
+        with held(host, int(port)):
+            for _ in range(3):
+                asking = http.client.HTTPConnection(host, int(port), timeout=PROMPT)
+                asking.request("POST", "/v1/completions", json.dumps({"prompt": "A nurse"}))
+                assert asking.getresponse().status == 200
                 asking.close()
         process.terminate()
         _, errors = process.communicate()

@@ -43,6 +43,12 @@ def print_line(message: str) -> None:
     print(printable(message))
 
 
+def print_address(address: str) -> None:
+    """Print where a server listens, at once: a program may wait for the line."""
+    print_line(f"Serving on {address}")
+    sys.stdout.flush()
+
+
 def print_note(message: str) -> None:
     """Print one line to the standard error, beside an output that is read by programs."""
     print(printable(message), file=sys.stderr)

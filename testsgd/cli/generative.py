@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -473,11 +472,11 @@ def serve(
             "for earlier. (default: the specification's)"
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; only this machine can reach the default.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8080,
+    host: options.HostOption = "127.0.0.1",
+    port: options.PortOption = 8080,
     allow_host: options.AllowHostOption = None,
+    token_file: options.TokenFileOption = None,
+    max_connections: options.MaxConnectionsForRequestsOption = None,
     max_body: Annotated[
         int, typer.Option(min=1, help="Most bytes of a request; a longer one is refused.")
     ] = 1_048_576,
@@ -491,20 +490,17 @@ def serve(
 
     Clients use this address in place of the model's: POST /v1/chat/completions, /v1/completions
     and /v1/images/generations. A browser shows at / where every sequence stands; GET /state,
-    /metrics, /healthz, /readyz and /openapi.json are for programs. There is no check of who asks:
-    put it behind something that does if others can reach the address.
+    /metrics, /healthz, /readyz and /openapi.json are for programs. With --token-file requests must
+    have its token, as X-Testsgd-Token: TOKEN, beside the Authorization that the model gets; without
+    it there is no check of who asks.
 
     Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """
     from testsgd.generative import Enforcer, GenerativeSpecification
     from testsgd.generative.calibration import calibrated
-    from testsgd.serving import serve_generative
+    from testsgd.serving import read_token, serve_generative
 
-    def announce(address: str) -> None:
-        if not quiet:
-            console.print_line(f"Serving on {address}")
-            sys.stdout.flush()
-
+    token = None if token_file is None else read_token(token_file)
     specification = GenerativeSpecification.read(spec)
     if calibration is not None:
         specification = calibrated(specification, calibration)
@@ -519,10 +515,12 @@ def serve(
             upstream=upstream,
             host=host,
             port=port,
-            announce=announce,
+            announce=None if quiet else console.print_address,
             max_body=max_body,
             max_requests=max_requests,
             allowed_hosts=allow_host or (),
+            token=token,
+            most_connections=max_connections,
         )
     except KeyboardInterrupt:
         # That is how it ends.

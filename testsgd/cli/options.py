@@ -71,9 +71,32 @@ NetworkThresholdOption = Annotated[
     ),
 ]
 
+# Of commands that serve.
+HostOption = Annotated[
+    str, typer.Option(help="Address to listen at; only this machine can reach the default.")
+]
+
+PortOption = Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")]
+
 AllowHostOption = Annotated[
     list[str] | None,
     typer.Option(help="Another name that the server is asked by, such as that of a proxy."),
+]
+
+TokenFileOption = Annotated[
+    Path | None,
+    typer.Option(help="A file with the token that requests must have. (default: none)"),
+]
+
+_MAX_CONNECTIONS = (
+    "Most connections at a time; beyond it those are closed that wait longest for a request."
+)
+MaxConnectionsOption = Annotated[int, typer.Option(min=1, help=_MAX_CONNECTIONS)]
+
+# Of a command that also has --max-requests.
+MaxConnectionsForRequestsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help=f"{_MAX_CONNECTIONS} (default: 100 more than twice --max-requests)"),
 ]
 
 # What is listed with commas may be listed by giving the option again, too; :func:`listed` reads it.

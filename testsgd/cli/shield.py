@@ -357,23 +357,11 @@ def serve(
             "name of its file.",
         ),
     ],
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; only this machine can reach the default.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen at; 0: any that is free.")] = 8080,
+    host: options.HostOption = "127.0.0.1",
+    port: options.PortOption = 8080,
     allow_host: options.AllowHostOption = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(help="A file with the token that requests must have. (default: none)"),
-    ] = None,
-    max_connections: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Most connections at a time; beyond it those are closed that wait longest for a "
-            "request.",
-        ),
-    ] = 800,
+    token_file: options.TokenFileOption = None,
+    max_connections: options.MaxConnectionsOption = 800,
     journal: Annotated[
         Path | None,
         typer.Option(
@@ -393,18 +381,14 @@ def serve(
     the decision, POST /observe takes {"label": 1, "id": "a7"} or, if a person overruled the shield,
     {"decision": 0, "id": "a7"}; cost and id may be left out. POST /batch takes {"events": [...]}.
     GET /state says where the shield stands; /healthz, /readyz, /metrics and /openapi.json are about
-    the server. Without --token-file there is no check of who asks.
+    the server. With --token-file requests must have its token, as Authorization: Bearer TOKEN;
+    without it there is no check of who asks.
 
     Exit codes: 0 interrupted, which is how it ends, 2 bad input.
     """
     from testsgd.serving import read_token
     from testsgd.serving import serve as listen
     from testsgd.shielding import load_shield
-
-    def announce(address: str) -> None:
-        if not quiet:
-            console.print_line(f"Serving on {address}")
-            sys.stdout.flush()
 
     token = None if token_file is None else read_token(token_file)
     journals = _journals(shield, journal)
@@ -429,7 +413,7 @@ def serve(
                 allowed_hosts=allow_host or (),
                 token=token,
                 most_connections=max_connections,
-                announce=announce,
+                announce=None if quiet else console.print_address,
             )
         except KeyboardInterrupt:
             # That is how it ends.

@@ -7,6 +7,7 @@ from typing import Any
 from testsgd.generative.specification import Endpoint
 from testsgd.serving.openai_messages import PATHS
 from testsgd.serving.openapi import document, operation
+from testsgd.serving.upstream import TOKEN_HEADER
 
 _ONE_OUTPUT = {"const": 1, "description": "an output has its own place in a sequence"}
 _REQUESTS: dict[Endpoint, tuple[str, dict[str, Any]]] = {
@@ -103,4 +104,4 @@ def generative_document() -> dict[str, Any]:
     for path, (summary, media_type, refusals) in _GETS.items():
         answered = operation(summary, refusals=refusals, refusal=_REFUSAL, media_type=media_type)
         paths[path] = {"get": answered}
-    return document("A model with conditional fairness", paths, takes_token=False)
+    return document("A model with conditional fairness", paths, token_header=TOKEN_HEADER)

@@ -5,8 +5,9 @@ each request, asks the model, and gives its answer to the client. Each output ha
 sequence, so ``n`` above 1 is refused. A streamed answer is passed on while it comes and judged at
 its end; it is not asked for again. A picture is judged if its bytes come (``b64_json``).
 
-There is no check of who asks, and ``/``, ``/state``, ``/events`` and ``/metrics`` are at the same
-address: put it behind something that checks if others can reach it.
+With a token, requests must have it in the header ``X-Testsgd-Token``, since ``Authorization`` has
+the key of the model, which is passed on. ``/``, ``/state``, ``/events`` and ``/metrics`` are at the
+same address and need it too.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from testsgd.serving.openai_messages import (
 )
 from testsgd.serving.upstream import (
     TENANT_HEADER,
+    TOKEN_HEADER,
     Upstream,
     passed_headers,
 )
@@ -180,6 +182,8 @@ def serve_generative(
     max_body: int = MOST_BYTES,
     max_requests: int = MOST_REQUESTS,
     allowed_hosts: Collection[str] = (),
+    token: str | None = None,
+    most_connections: int | None = None,
 ) -> None:
     """Serve :func:`generative_app` over HTTP until the process is asked to end.
 
@@ -201,6 +205,12 @@ def serve_generative(
         Most requests at a time.
     allowed_hosts : collection of str
         Names besides `host` by which requests may ask for this server.
+    token : str, optional
+        What requests must have in the header ``X-Testsgd-Token``; without it all who reach the
+        address may ask. The model does not get it.
+    most_connections : int, optional
+        Most connections at a time; beyond it those are closed that wait longest for a request. By
+        default 100 more than twice `max_requests`.
 
     Raises
     ------
@@ -216,6 +226,9 @@ def serve_generative(
     >>> enforcer = Enforcer({"groupings": {"sex": {"values": ["f", "m"]}}})
     >>> serve_generative(enforcer, upstream="http://127.0.0.1:8000/v1")  # doctest: +SKIP
     """
+    if most_connections is None:
+        # Connections that wait for nothing, and those of the live page, need room as well.
+        most_connections = 2 * max_requests + _MOST_VIEWERS
     run_server(
         lambda closing: generative_app(
             enforcer,
@@ -229,10 +242,11 @@ def serve_generative(
         purpose=_PURPOSE,
         announce=announce,
         lifespan="on",
-        # Connections that wait for nothing, and those of the live page, need room as well.
-        most_connections=2 * max_requests + _MOST_VIEWERS,
+        most_connections=most_connections,
         keep_alive=30,
         allowed_hosts=allowed_hosts,
+        token=token,
+        token_header=TOKEN_HEADER,
     )
 
 

@@ -26,6 +26,8 @@ Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None
 BODY_SECONDS = 10.0
 # They say nothing of anybody, and are for what looks after the process.
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+# Where the token is, after the word Bearer, unless this header is for what is behind the server.
+AUTHORIZATION = "authorization"
 
 
 def read_token(path: Path) -> str:
@@ -75,7 +77,10 @@ class Guard:
     allowed_hosts : collection of str
         Further names that it is reached by, such as those of a proxy.
     token : str, optional
-        What a request must have after ``Authorization: Bearer``.
+        What a request must have after ``Authorization: Bearer``, or in the header that is named.
+    token_header : str
+        The header with the token, in small letters; any other than ``authorization`` has the token
+        alone.
     body_seconds : float
         How long a body may take to come.
     """
@@ -87,12 +92,14 @@ class Guard:
         host: str,
         allowed_hosts: Collection[str] = (),
         token: str | None = None,
+        token_header: str = AUTHORIZATION,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._application = application
         self._allowed = {name.lower() for name in allowed_hosts}
         self._hosts = {"localhost", host.lower(), *self._allowed}
         self._token = token
+        self._token_header = token_header
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -104,7 +111,8 @@ class Guard:
         refused = self._refused(scope["path"], headers)
         if refused is not None:
             # A client that sends its body first reads the answer only if the body is taken.
-            await _answer(send, *refused, closes=b"expect" in headers)
+            closes = b"expect" in headers
+            await _answer(send, *refused, closes=closes, challenge=self._challenge())
             return
         exchange = _Exchange(receive, send, seconds=self._body_seconds)
         try:
@@ -124,11 +132,21 @@ class Guard:
         if origin is not None and not self._is_own(origin.partition("://")[2], host):
             return 403, "requests of other origins are refused"
         if self._token is not None and path not in OPEN_PATHS:
-            scheme, _, given = headers.get(b"authorization", "").partition(" ")
+            given = headers.get(self._token_header.encode(), "")
+            is_bearer = True
+            if self._token_header == AUTHORIZATION:
+                scheme, _, given = given.partition(" ")
+                is_bearer = scheme.lower() == "bearer"
             is_right = hmac.compare_digest(given.strip().encode(), self._token.encode())
-            if scheme.lower() != "bearer" or not is_right:
-                return 401, "the token is missing or wrong"
+            if not is_bearer or not is_right:
+                name = self._token_header.title()
+                return 401, f"the token in the header {name} is missing or wrong"
         return None
+
+    def _challenge(self) -> str:
+        """Return what a refusal for want of the token says about how to give it (RFC 9110)."""
+        is_bearer = self._token_header == AUTHORIZATION
+        return "Bearer" if is_bearer else self._token_header.title()
 
     def _is_own(self, origin: str, host: str) -> bool:
         """Return whether a page at `origin` is one of the host that was asked for.
@@ -179,7 +197,9 @@ class _Exchange:
             await self._send(message)
 
 
-async def _answer(send: Send, status: int, reason: str, *, closes: bool) -> None:
+async def _answer(
+    send: Send, status: int, reason: str, *, closes: bool, challenge: str = ""
+) -> None:
     """Answer with the reason of a refusal; if it `closes`, what is left of the body is not read."""
     body = f'{{"error":"{reason}","kind":"refused"}}\n'.encode()
     headers = [
@@ -189,7 +209,7 @@ async def _answer(send: Send, status: int, reason: str, *, closes: bool) -> None
     if closes:
         headers.append((b"connection", b"close"))
     if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
+        headers.append((b"www-authenticate", challenge.encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -15,7 +15,7 @@ from testsgd.serving.connections import (
     bounded_protocol,
     connections_with_files,
 )
-from testsgd.serving.guard import Guard
+from testsgd.serving.guard import AUTHORIZATION, Guard
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -67,6 +67,7 @@ def run_server(
     keep_alive: int = 5,
     allowed_hosts: Collection[str] = (),
     token: str | None = None,
+    token_header: str = AUTHORIZATION,
 ) -> None:
     """Serve an application, behind a :class:`Guard`, until the process is asked to end.
 
@@ -91,7 +92,9 @@ def run_server(
     allowed_hosts : collection of str
         Names besides `host` that the server is reached by.
     token : str, optional
-        What requests must have after ``Authorization: Bearer``.
+        What requests must have after ``Authorization: Bearer``, or in the header that is named.
+    token_header : str
+        The header with the token, in small letters.
 
     Raises
     ------
@@ -107,7 +110,13 @@ def run_server(
     server: Any = None
     application = make_app(lambda: bool(server is not None and server.should_exit))
     config = uvicorn.Config(
-        Guard(application, host=host, allowed_hosts=allowed_hosts, token=token),
+        Guard(
+            application,
+            host=host,
+            allowed_hosts=allowed_hosts,
+            token=token,
+            token_header=token_header,
+        ),
         http=bounded_protocol(connections_with_files(most_connections)),
         ws="none",
         lifespan=lifespan,

@@ -6,10 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from testsgd._version import __version__
-from testsgd.serving.guard import OPEN_PATHS
+from testsgd.serving.guard import AUTHORIZATION, OPEN_PATHS
+
+# What the guard before every server answers by itself.
+_NO_TOKEN = {"401": "the token is missing or wrong"}
+_GUARDED = {
+    "403": "the request is that of a page of another origin",
+    "421": "the server is not the host that was asked for",
+}
+_LATE = {"408": "the body did not come in time"}
+_REFUSAL = {
+    "type": "object",
+    "required": ["error", "kind"],
+    "properties": {"error": {"type": "string"}, "kind": {"type": "string"}},
+}
 
 
-def document(title: str, paths: Mapping[str, Any], *, takes_token: bool) -> dict[str, Any]:
+def document(
+    title: str, paths: Mapping[str, Any], *, token_header: str = AUTHORIZATION
+) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of a server.
 
     Parameters
@@ -17,9 +32,9 @@ def document(title: str, paths: Mapping[str, Any], *, takes_token: bool) -> dict
     title : str
     paths : mapping of str to dict
         From each address to its operations by method.
-    takes_token : bool
-        True if the server may be started with a bearer token, which addresses that say nothing of
-        anybody do not need.
+    token_header : str
+        The header with the token that the server may be started with, in small letters. Addresses
+        that say nothing of anybody do not need it.
 
     Returns
     -------
@@ -28,22 +43,31 @@ def document(title: str, paths: Mapping[str, Any], *, takes_token: bool) -> dict
     Examples
     --------
     >>> paths = {"/healthz": {"get": operation("Answer as long as the server runs.")}}
-    >>> document("a server", paths, takes_token=False)["openapi"]
-    '3.1.0'
+    >>> paths |= {"/readyz": {"get": operation("Say whether it is ready.")}}
+    >>> document("a server", paths)["components"]["securitySchemes"]["token"]
+    {'type': 'http', 'scheme': 'bearer'}
     """
+    scheme: dict[str, Any] = {"type": "http", "scheme": "bearer"}
+    if token_header != AUTHORIZATION:
+        scheme = {"type": "apiKey", "in": "header", "name": token_header.title()}
     described: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": title, "version": __version__},
         "paths": dict(paths),
-    }
-    if takes_token:
         # The token is needed if the server was started with one.
-        described["security"] = [{}, {"token": []}]
-        described["components"] = {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}
-        }
-        for path in OPEN_PATHS:
-            described["paths"][path]["get"]["security"] = []
+        "security": [{}, {"token": []}],
+        "components": {"securitySchemes": {"token": scheme}},
+    }
+    for path, operations in described["paths"].items():
+        for one in operations.values():
+            refusals = {
+                **({} if path in OPEN_PATHS else _NO_TOKEN),
+                **_GUARDED,
+                **(_LATE if "requestBody" in one else {}),
+            }
+            one["responses"] |= _refusing(refusals, _REFUSAL)
+    for path in OPEN_PATHS:
+        described["paths"][path]["get"]["security"] = []
     return described
 
 
@@ -79,10 +103,7 @@ def operation(
     ['200', '400']
     """
     answers: dict[str, Any] = {"200": {"description": "the answer", "content": {media_type: {}}}}
-    for status, description in (refusals or {}).items():
-        answers[status] = {"description": description}
-        if refusal is not None:
-            answers[status]["content"] = {"application/json": {"schema": dict(refusal)}}
+    answers |= _refusing(refusals or {}, refusal)
     described: dict[str, Any] = {"summary": summary, "responses": answers}
     if body is not None:
         described["requestBody"] = {
@@ -90,3 +111,11 @@ def operation(
             "content": {"application/json": {"schema": dict(body)}},
         }
     return described
+
+
+def _refusing(refusals: Mapping[str, str], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the responses of refusals, from their statuses and meanings."""
+    content = {} if schema is None else {"content": {"application/json": {"schema": dict(schema)}}}
+    return {
+        status: {"description": description, **content} for status, description in refusals.items()
+    }

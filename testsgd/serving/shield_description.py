@@ -44,7 +44,6 @@ _REFUSAL = {
 }
 _REFUSED = {
     "400": "the request is no event",
-    "401": "the token is missing or wrong",
     "409": "a label is missing or was not asked for, or the horizon is over",
     "413": "the request is too long",
     "415": "the request is not said to be application/json",
@@ -90,4 +89,4 @@ def openapi_document(prefixes: Sequence[str]) -> dict[str, Any]:
         paths[f"{prefix}/state"] = {"get": operation("Give the state of the shield.")}
     for path, (summary, media_type) in _GETS.items():
         paths[path] = {"get": operation(summary, media_type=media_type)}
-    return document("Fairness shields", paths, takes_token=True)
+    return document("Fairness shields", paths)

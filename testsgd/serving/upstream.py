@@ -32,7 +32,9 @@ _WRITTEN_BY_EACH = frozenset(
     {"host", "content-length", "content-encoding", "accept-encoding", "expect", "date", "server"}
 )
 TENANT_HEADER = "x-testsgd-tenant"
-_DROPPED = _OF_ONE_CONNECTION | _WRITTEN_BY_EACH | {TENANT_HEADER}
+# The token of this server: the header of authorization has the key of the model.
+TOKEN_HEADER = "x-testsgd-token"
+_DROPPED = _OF_ONE_CONNECTION | _WRITTEN_BY_EACH | {TENANT_HEADER, TOKEN_HEADER}
 # aiohttp would add these where a client has not sent them.
 _NOT_ADDED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 # Seconds that an unused connection is kept: less than the 5 after which uvicorn closes it.
