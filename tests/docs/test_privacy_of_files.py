@@ -184,7 +184,7 @@ def test_shields_hold_costs_of_a_log_but_no_person(run: Run, tmp_path: Path, cos
             "group": source.choice(["a", "b"], ROWS),
             "recommendation": source.integers(0, 2, ROWS),
             "cost": source.choice([1.0, 2.0], ROWS) if costs == "few" else np.arange(ROWS) * 37.0,
-            "person": "nobody",
+            "person": "another",
         }
     )
     log.loc[137, ["cost", "person"]] = [NUMBER, "Zephyrine Quillfeather"]

@@ -32,8 +32,8 @@ NUMBERS_REMEDY = (
 )
 # As many columns are listed.
 _MOST_COLUMNS = 20
-# So many characters of what a model said: a message may hold all rows that it was asked about.
-_MOST_SAID = 500
+# Characters of its message that are shown: it may hold all rows that the model was asked about.
+_MOST_CHARACTERS = 500
 
 
 def model_failure(
@@ -75,7 +75,7 @@ def model_failure(
     >>> failure.what, failure.details
     ('the model raised ValueError: no', {})
     """
-    what = f"the model raised {said_by(error)}"
+    what = f"the model raised {failure_text(error)}"
     place = user_place(error)
     if place is not None:
         details |= {"file": place[0], "line": place[1]}
@@ -93,18 +93,18 @@ def model_failure(
     return ModelError(what, where=where, remedy=remedy, **details)
 
 
-def said_by(error: BaseException) -> str:
+def failure_text(error: BaseException) -> str:
     """Return the kind and the message of what a model raised, in one line; a long one is cut.
 
     Examples
     --------
-    >>> said_by(ValueError("no"))
+    >>> failure_text(ValueError("no"))
     'ValueError: no'
     """
-    said = " ".join(str(error).split())
-    if len(said) > _MOST_SAID:
-        said = f"{said[:_MOST_SAID]}…"
-    return f"{type(error).__name__}: {said}".rstrip(": ")
+    message = " ".join(str(error).split())
+    if len(message) > _MOST_CHARACTERS:
+        message = f"{message[:_MOST_CHARACTERS]}…"
+    return f"{type(error).__name__}: {message}".rstrip(": ")
 
 
 def listed_columns(columns: Sequence[Any]) -> str:
