@@ -32,7 +32,7 @@ NUMBERS_REMEDY = (
 )
 # As many columns are listed.
 _MOST_COLUMNS = 20
-# Characters of its message that are shown: it may hold all rows that the model was asked about.
+# Characters that are shown of what a model raised: it may hold all rows that it was asked about.
 _MOST_CHARACTERS = 500
 
 
