@@ -32,6 +32,8 @@ NUMBERS_REMEDY = (
 )
 # As many columns are listed.
 _MOST_COLUMNS = 20
+# Characters that are shown of what a model raised: it may hold all rows that it was asked about.
+_MOST_CHARACTERS = 500
 
 
 def model_failure(
@@ -73,7 +75,7 @@ def model_failure(
     >>> failure.what, failure.details
     ('the model raised ValueError: no', {})
     """
-    what = f"the model raised {type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+    what = f"the model raised {failure_text(error)}"
     place = user_place(error)
     if place is not None:
         details |= {"file": place[0], "line": place[1]}
@@ -89,6 +91,20 @@ def model_failure(
             # It may be of a column that the model took out of the frame in another way.
             remedy += f"; it is given the columns {listed_columns(columns)}"
     return ModelError(what, where=where, remedy=remedy, **details)
+
+
+def failure_text(error: BaseException) -> str:
+    """Return the kind and the message of what a model raised, in one line; a long one is cut.
+
+    Examples
+    --------
+    >>> failure_text(ValueError("no"))
+    'ValueError: no'
+    """
+    message = " ".join(str(error).split())
+    if len(message) > _MOST_CHARACTERS:
+        message = f"{message[:_MOST_CHARACTERS]}…"
+    return f"{type(error).__name__}: {message}".rstrip(": ")
 
 
 def listed_columns(columns: Sequence[Any]) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.guarantee import lower_confidence_bound
-from testsgd.auditing.report.summary import AuditSummary
+from testsgd.auditing.report.summary import FEWEST_SHOWN, AuditSummary
 from testsgd.auditing.text import TextFindings
 from testsgd.io import (
     atomic_path,
@@ -130,6 +130,10 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
         other = second.estimates.take(groups)
         ends = second.guarantee.confidence_intervals(second.estimates, groups)
         of_others = (other.rate_in, other.rate_out, other.difference, *ends)
+        if second.estimand == "observed":
+            # Groups of terms are judged over texts that terms are put into; few may have the terms.
+            few = np.minimum(other.rows_in, other.rows_out) < FEWEST_SHOWN
+            of_others = tuple(np.where(few, np.nan, values) for values in of_others)
     columns = {
         **{name: getattr(estimates, name) for name in _OF_ESTIMATES},
         "rank": ranks,

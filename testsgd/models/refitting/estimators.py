@@ -14,6 +14,7 @@ from testsgd.data import Label, category_text
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import PROBE_ROWS
+from testsgd.models.failures import failure_text
 from testsgd.models.files import CARD_FILE, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Stage
 from testsgd.models.skops_files import SKOPS_FILE, check_skops, write_skops
@@ -107,7 +108,7 @@ class EstimatorRefitter:
         except (Exception, SystemExit) as error:
             # SystemExit too: a model that leaves must not choose the exit code.
             raise ModelError(
-                f"fitting it again raised {type(error).__name__}: {error}",
+                f"fitting it again raised {failure_text(error)}",
                 where=f"model {self._model.name!r}",
                 remedy="call its fit on the training data to see the traceback, or export the "
                 "samples with --export and retrain it yourself",
