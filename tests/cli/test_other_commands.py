@@ -186,6 +186,15 @@ def test_help_shows_square_brackets(testsgd: Run) -> None:
         assert "".join(found.split()) in shown
 
 
+@pytest.mark.parametrize("words", [("audit",), ("monitor", "run"), ()])
+def test_commands_are_the_same_in_a_second_call(words: tuple[str, ...], testsgd: Run) -> None:
+    first = testsgd(*words, "--help")
+    mistaken = testsgd(*words, "--no-such-option")
+    assert testsgd(*words, "--help") == first
+    assert testsgd(*words, "--no-such-option") == mistaken
+    assert (first.code, mistaken.code) == (0, 2)
+
+
 def test_an_interruption_has_its_own_code(testsgd: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt

@@ -322,7 +322,7 @@ def sex(picture):
     (tmp_path / "people.toml").write_text(prompts + specification + upstream, encoding="utf-8")
     generator = portraits("generator").Generator(random_state=0)
     with portraits("server").PortraitServer(generator) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             options = ["--spec", "people.toml", "--upstream", server.address, "-n", "5"]

@@ -8,6 +8,7 @@ import io
 import re
 import sys
 import warnings
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -173,14 +174,22 @@ def _escape_help(command: Any) -> None:
         _escape_help(inner)
 
 
+# Calls of one process have the same commands: to read the declarations of all their options again
+# would take longer than to find most mistakes.
+@cache
+def _called_command(name: str) -> Any:
+    """Return a command as it is called: its help can be shown."""
+    command = load_command(name)
+    _escape_help(command)
+    return command
+
+
 class _LazyGroup(TyperGroup):
     """The commands by their names and first words, each replaced by itself when it is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, _in_one_word(args))
-        command = load_command(str(name))
-        _escape_help(command)
-        return name, command, rest
+        return name, _called_command(str(name)), rest
 
 
 app = typer.Typer(
@@ -272,9 +281,15 @@ def _command_of(arguments: list[str]) -> str:
     if arguments and arguments[0] in COMMANDS:
         names.append(arguments[0])
         # Of a group of commands the second word is one.
-        parts = getattr(load_command(arguments[0]), "commands", {})
+        parts = getattr(_called_command(arguments[0]), "commands", {})
         names += [word for word in arguments[1:2] if word in parts]
     return " ".join(names)
+
+
+@cache
+def _all_commands() -> Any:
+    """Return the group of all commands."""
+    return typer.main.get_command(app)
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -285,7 +300,7 @@ def _run(arguments: list[str] | None) -> int:
 
 def _outcome(arguments: list[str] | None) -> int:
     try:
-        outcome = app(arguments, standalone_mode=False)
+        outcome = _all_commands()(arguments, standalone_mode=False)
     except TestSGDError as error:
         print_error(str(error))
         return USAGE_ERROR
