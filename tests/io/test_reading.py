@@ -57,6 +57,22 @@ def test_brackets_within_texts_are_no_depth() -> None:
     assert loads_json(text) == json.loads(text)
 
 
+@pytest.mark.parametrize("half", [r"\ud800", r"\uDBFF", r"\udc00", r"\ude00\ud83d"])
+@pytest.mark.parametrize("place", ['["%s"]', '{"a": {"%s": 1}}', '["whole", "a%sb"]'])
+def test_half_of_a_character_is_refused(half: str, place: str) -> None:
+    with pytest.raises(ValueError, match="character"):
+        loads_json(place % half)
+
+
+def test_half_of_a_character_may_be_allowed_for_what_is_passed_on() -> None:
+    assert loads_json(r'"\ud800"', half_characters=True) == "\ud800"
+
+
+def test_characters_written_in_two_halves_and_words_like_halves_are_read() -> None:
+    text = r'["\ud83d\ude00", "\\ud800"]'
+    assert loads_json(text) == ["\N{GRINNING FACE}", r"\ud800"]
+
+
 @pytest.mark.parametrize("digits", [400, 4_000, 6_000])
 def test_whole_numbers_that_no_float_holds_are_refused(digits: int) -> None:
     number = "9" * digits

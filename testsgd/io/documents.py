@@ -26,11 +26,17 @@ _NO_MEMORY = "it takes more memory than there is"
 # In one line of TOML: a text or a quoted key, or a comment.
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
 _DEEP_KEY = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){{{DEEPEST}}}")
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 _TOO_LARGE = "it holds a whole number that is too large for a computation"
 
 
-def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
-    """Return what a JSON document holds.
+def loads_json(
+    text: str | bytes,
+    *,
+    parse_constant: Callable[[str], Any] | None = None,
+    half_characters: bool = False,
+) -> Any:
+    r"""Return what a JSON document holds.
 
     Parameters
     ----------
@@ -38,6 +44,9 @@ def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
         Bytes are UTF-8, UTF-16 or UTF-32, as JSON allows.
     parse_constant : callable, optional
         What to make of NaN and the infinities, as in :func:`json.loads`.
+    half_characters : bool, default=False
+        Whether a text may hold half of a character, such as ``\ud83d`` alone. JSON may, and files
+        in UTF-8 may not; what is only passed on need not be refused for it.
 
     Returns
     -------
@@ -47,8 +56,8 @@ def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
     ------
     ValueError
         If it is no JSON, is not in one of these encodings, is nested more than :data:`DEEPEST`
-        levels deep, holds a whole number that no ``float`` can hold, or takes more memory than
-        there is.
+        levels deep, holds a whole number that no ``float`` can hold or half of a character, or
+        takes more memory than there is.
 
     Examples
     --------
@@ -71,7 +80,7 @@ def loads_json(text: str | bytes, *, parse_constant: Callable[[str], Any] | None
             raise ValueError(_MANY_DIGITS) from None
         raise
     decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
-    check_document(document, decoded)
+    check_document(document, decoded, half_characters=half_characters)
     return document
 
 
@@ -129,11 +138,12 @@ def _check_keys(text: str) -> None:
             raise ValueError(_TOO_DEEP)
 
 
-def check_document(document: Any, text: str) -> None:
-    """Raise if a document is nested too deep, or a number in it is too large.
+def check_document(document: Any, text: str, *, half_characters: bool = False) -> None:
+    r"""Raise if a document is nested too deep, or a value in it cannot be computed with or written.
 
     Nearly all documents are cleared by their text alone: with few brackets nothing is deep, and
-    without a long run of digits no whole number is large.
+    without a long run of digits no whole number is large. An escape such as ``\ud83d`` is half of a
+    character: without its other half it is no text that a file can hold.
 
     Parameters
     ----------
@@ -141,11 +151,15 @@ def check_document(document: Any, text: str) -> None:
         What a parser made of the text.
     text : str
         JSON or TOML.
+    half_characters : bool, default=False
+        Whether texts may hold half of a character.
 
     Raises
     ------
     ValueError
     """
+    if not half_characters and _HALF_CHARACTER.search(text) is not None:
+        _check_characters(document)
     may_be_deep = text.count("[") + text.count("{") + text.count(".") > DEEPEST
     may_be_large = _LONG_NUMBER.search(text) is not None
     if not may_be_deep and not may_be_large:
@@ -164,6 +178,17 @@ def check_document(document: Any, text: str) -> None:
         if not level:
             return
     raise ValueError(_TOO_DEEP)
+
+
+def _check_characters(document: Any) -> None:
+    """Raise if a text of a JSON document holds half of a character alone."""
+    try:
+        json.dumps(document, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise ValueError(f"it holds half of a character, \\u{ord(half):04x}") from None
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
 
 
 def _is_finite(number: int) -> bool:

@@ -194,7 +194,7 @@ def guardrail_app(enforcer: Enforcer) -> Starlette:
         if int(request.headers.get("content-length") or 0) > MOST_BYTES:
             return JSONResponse({"error": f"more than {MOST_BYTES} bytes"}, 413)
         try:
-            body = loads_json(await request.body())
+            body = loads_json(await request.body(), half_characters=True)
             if not isinstance(body, dict):
                 raise errors.ParameterError("the body is no JSON object")
             return JSONResponse(await asyncio.to_thread(guardrail.answer, body))

@@ -56,7 +56,7 @@ def request_body(text: bytes) -> dict[str, Any]:
         If the body is no JSON object.
     """
     try:
-        body = loads_json(text)
+        body = loads_json(text, half_characters=True)
     except (ValueError, RecursionError) as error:
         raise ApiError(400, "the body is no JSON") from error
     if not isinstance(body, dict):
@@ -131,7 +131,7 @@ def answer_body(text: bytes) -> dict[str, Any]:
         With status 502 if the answer is no JSON object.
     """
     try:
-        answer = loads_json(text)
+        answer = loads_json(text, half_characters=True)
     except (ValueError, RecursionError) as error:
         raise ApiError(502, "the model's answer is no JSON", code="upstream_unusable") from error
     if not isinstance(answer, dict):
@@ -247,7 +247,7 @@ class StreamedText:
             self.is_complete = True
             return line
         try:
-            event = loads_json(data)
+            event = loads_json(data, half_characters=True)
         except (ValueError, RecursionError):
             return line
         if not isinstance(event, dict):
