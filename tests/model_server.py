@@ -51,7 +51,8 @@ def served(answer: Callable[[Rows, int], Any]) -> Iterator[Served]:
             # A client that waited too long has gone.
             with contextlib.suppress(ConnectionError):
                 self.send_response(reply.status)
-                self.send_header("Content-Length", str(len(reply.body)))
+                if "Content-Length" not in reply.headers:
+                    self.send_header("Content-Length", str(len(reply.body)))
                 for name, value in reply.headers.items():
                     self.send_header(name, value)
                 self.end_headers()

@@ -67,6 +67,28 @@ def test_a_database_many_files_and_counts_give_one_result(
     assert first_groups(folder, "listed") == expected
 
 
+def test_a_parquet_file_of_very_many_rows_is_counted_where_it_is(
+    testsgd: Run, folder: Path, people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.to_parquet(folder / "people.parquet")
+    assert testsgd("audit", "people.parquet", *COLUMNS, "--metrics", "selection_rate").code == 0
+    expected = first_groups(folder, "people")
+
+    def is_read(*options: str) -> bool:
+        assert testsgd("audit", "people.parquet", *COLUMNS, "--force", *options).code == 0
+        result = (folder / "reports" / "people" / "result.json").read_text(encoding="utf-8")
+        # Columns that were read are described.
+        return bool(json.loads(result)["data"]["inferred"])
+
+    assert is_read()
+    monkeypatch.setattr("testsgd.metrics.sources.MOST_READ", ROWS - 1)
+    assert not is_read()
+    assert first_groups(folder, "people") == expected
+    # What needs the rows themselves reads them.
+    assert is_read("--metrics", "selection_rate", "--holdout", "0.3")
+    assert is_read("--estimand", "observed")
+
+
 @pytest.mark.parametrize(
     "given",
     [

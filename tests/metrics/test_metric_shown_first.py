@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 import testsgd
 from testsgd.fairness.audited_groups import audited_groups
+from testsgd.metrics import audit_counts
 from testsgd.report.formatting import confidence
 
 TPR, FPR = "true_positive_rate", "false_positive_rate"
@@ -302,3 +304,30 @@ def test_the_file_on_disk_is_what_a_monitor_reads(tmp_path: Path) -> None:
     file.write_text(result.to_json())
     first = [group.text for group in result.summary.metrics[0].groups if group.distinct]
     assert [group.text for group in audited_groups(file, groups=6)] == first
+
+
+@pytest.mark.parametrize("measure", ["difference", "ratio"])
+@pytest.mark.parametrize(
+    ("women", "men"), [(1_000, 1_200), (0, 40), (300_000_000, 300_050_000)], ids=str
+)
+def test_differences_of_rare_events_among_very_many_are_not_written_as_nothing(
+    women: int, men: int, measure: str
+) -> None:
+    size = 10**9
+    counts = pd.DataFrame(
+        {
+            "sex": ["f", "f", "m", "m"],
+            "approved": ["yes", "no"] * 2,
+            "rows": [women, size - women, men, size - men],
+        }
+    )
+    result = audit_counts(
+        counts, predictions="approved", sensitive_features=["sex"], measure=measure
+    )
+    clause, _, ends = result.verdict.headline.partition("interval")
+    [rates] = [part.split(")")[0] for part in clause.split("(")[1:]]
+    of_women, of_men = re.findall(r"[\d.]+%", rates)
+    assert float(of_women.rstrip("%")) == pytest.approx(100 * women / size, abs=1e-6)
+    assert of_women != of_men
+    if measure == "difference":
+        assert all(float(number) > 0 for number in re.findall(r"\d+\.\d+", ends))

@@ -94,6 +94,21 @@ def test_other_columns_are_one_line(written: tuple[Path, Said]) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_columns_that_an_onnx_model_of_one_input_does_not_take_are_named(tmp_path: Path) -> None:
+    path, _ = WRITERS["ONNX, one input"](tmp_path)
+    rows, granted = people()
+    with pytest.raises(ModelError, match="land"):
+        testsgd.audit(
+            path,
+            rows.assign(land=np.where(rows["age"] > 40, "a", "b")),
+            granted,
+            sensitive_features=["land"],
+        )
+    texts = rows.assign(age=rows["age"].astype(str) + " years")
+    with pytest.raises(ModelError, match="'age'"):
+        testsgd.audit(path, texts, granted, sensitive_features=["woman"])
+
+
 @pytest.mark.parametrize("ending", [".json", ".ubj", ".txt", ".cbm", ".onnx"])
 @pytest.mark.parametrize("content", [b"", b"nothing of the kind", b"{}"])
 def test_a_broken_file_is_one_line(ending: str, content: bytes, tmp_path: Path) -> None:

@@ -197,6 +197,23 @@ def test_a_passing_trouble_passes(status: int) -> None:
     assert len(server.requests) == 3
 
 
+def test_an_answer_that_broke_off_is_asked_for_again() -> None:
+    def answer_second(rows: model_server.Rows, before: int) -> Any:
+        body = json.dumps(answer(rows, 0)).encode()
+        if before == 0:
+            return model_server.Reply(body[:50], 200, {"Content-Length": str(len(body))})
+        return answer(rows, 0)
+
+    with model_server.served(answer_second) as server:
+        said = EndpointModel(server.url).predict(people())
+        assert said.tolist() == decide(people())
+        assert len(server.requests) == 2
+    with model_server.served(lambda rows, _: answer_second(rows, 0)) as server:
+        with pytest.raises(ModelError) as caught:
+            EndpointModel(server.url, retries=1).predict(people())
+        assert "JSON" not in one_line(caught.value)
+
+
 def test_a_long_explanation_leaves_room_for_the_advice() -> None:
     reply = model_server.Reply(b"y" * 1500, 400)
     with model_server.served(lambda *_: reply) as server, pytest.raises(ModelError) as caught:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from testsgd.report.formatting import (
     MINUS,
     count,
+    decimals_of,
     either,
     how_often,
     interval,
@@ -40,6 +45,25 @@ def test_plural() -> None:
 
 def test_percent() -> None:
     assert (percent(0.2346), percent(0.0001)) == ("23.5%", "<0.1%")
+
+
+@given(st.floats(1e-9, 1 - 1e-9), st.integers(1, 10**12))
+def test_decimals_show_what_an_interval_tells_apart(rate: float, size: int) -> None:
+    decimals = decimals_of(rate, size)
+    assert decimals >= 1
+    # Rates five standard errors apart are written differently.
+    apart = rate + 5 * (rate * (1 - rate) / size) ** 0.5
+    if size * min(rate, 1 - rate) > 10 and apart < 1 and (decimals > 1 or apart - rate > 0.001):
+        assert percent(rate, decimals) != percent(apart, decimals)
+
+
+@pytest.mark.parametrize("decimals", [1, 3, 7])
+def test_rates_near_the_ends_are_not_written_as_them(decimals: int) -> None:
+    near = 0.3 * 10.0 ** -(decimals + 2)
+    for rate, sign in ((near, "<"), (1 - near, ">")):
+        written = percent(rate, decimals)
+        assert written[0] == sign
+        assert len(written.rstrip("%").partition(".")[2]) == decimals
 
 
 def test_share() -> None:

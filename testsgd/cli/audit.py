@@ -157,7 +157,7 @@ def audit(
     from testsgd.auditing import AuditResult
     from testsgd.auditing import audit as run
     from testsgd.data import is_rows_file
-    from testsgd.metrics import is_elsewhere
+    from testsgd.metrics import has_many_rows, is_elsewhere
 
     address = dataset[0]
     several = len(dataset) > 1
@@ -203,10 +203,15 @@ def audit(
             "rule": rule,
             "fail_below": fail_below,
         }
+        chosen = _given({**of_metrics, **parameters, "nondeterministic": draws_of_each})
         elsewhere = several or is_elsewhere(address)
         _check_no_folder(address)
         of_counts = {"counts": counts}
         of_rows_file = data is None and is_rows_file(Path(address))
+        if of_rows_file and predictions is not None and not elsewhere:
+            asked_for = (model, counts, limit, encoding, impact_ratios)
+            if all(option is None for option in asked_for) and _can_be_counted(chosen):
+                elsewhere = has_many_rows(address)
         of_described = not elsewhere and not of_rows_file
         if of_described:
             _check_no_columns(
@@ -237,7 +242,7 @@ def audit(
                 outcome=outcome,
                 threshold=threshold,
                 before=check,
-                chosen=_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+                chosen=chosen,
             )
         elif of_rows_file and predictions is not None and model is None:
             # Imported where it is called: most audits need no module of metrics.
@@ -255,7 +260,7 @@ def audit(
                 limit=limit,
                 progress=progress or False,
                 before=check,
-                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+                **chosen,
             )
         elif of_rows_file and model is not None and predictions is None:
             from testsgd.metrics import audit_file_of_model
@@ -273,7 +278,7 @@ def audit(
                 limit=limit,
                 progress=progress or False,
                 before=check,
-                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+                **chosen,
             )
         elif of_rows_file:
             from testsgd.auditing import audit_file
@@ -300,7 +305,7 @@ def audit(
                 limit=limit,
                 progress=progress or False,
                 before=check,
-                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+                **chosen,
             )
         elif any(value is not None for value in of_metrics.values()):
             from testsgd.data import resolve_specification
@@ -317,7 +322,7 @@ def audit(
                 limit=limit,
                 trust_pickle=trust_pickle,
                 progress=progress or False,
-                **_given({**of_metrics, **parameters, "nondeterministic": draws_of_each}),
+                **chosen,
             )
         else:
             from testsgd.data import resolve_specification
@@ -411,6 +416,16 @@ def _given(parameters: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in parameters.items()
         if value is not None and value is not False and value != defaults.get(name)
     }
+
+
+def _can_be_counted(chosen: Mapping[str, Any]) -> bool:
+    """Return whether an audit with these options can be one of rows that are counted, not read."""
+    from testsgd.metrics import MetricParameters
+
+    # What takes the rows themselves.
+    of_rows = {"rows", "holdout", "condition_on"}
+    known = {*declared_parameters(MetricParameters), "weights", "metrics", "rule"}
+    return chosen.keys() <= known - of_rows
 
 
 def _endpoint(model: str | None, answers: Path) -> EndpointModel:

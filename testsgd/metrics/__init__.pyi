@@ -23,5 +23,6 @@ from .result import MetricsResult as MetricsResult
 from .search import MetricsFindings as MetricsFindings
 from .search import audit_cells as audit_cells
 from .shared_steps import FOUR_FIFTHS as FOUR_FIFTHS
+from .sources import has_many_rows as has_many_rows
 from .sources import is_elsewhere as is_elsewhere
 from .sources import open_elsewhere as open_elsewhere

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -11,6 +12,8 @@ from testsgd.errors import DataError, MissingExtraError
 
 _DUCKDB = "duckdb"
 _WILDCARDS = frozenset("*?[")
+# Rows of a file that are read; they take a minute, and two GB of memory.
+MOST_READ = 20_000_000
 
 
 def is_elsewhere(address: str) -> bool:
@@ -24,6 +27,31 @@ def is_elsewhere(address: str) -> bool:
     False
     """
     return address.startswith(f"{_DUCKDB}://") or not _WILDCARDS.isdisjoint(address)
+
+
+def has_many_rows(path: Path | str) -> bool:
+    """Return whether a file has more rows than are read, so that they are counted where they are.
+
+    That is a Parquet file with more than 20 million rows, where DuckDB is installed to count them.
+    A file that cannot be read has none.
+
+    Examples
+    --------
+    >>> has_many_rows("people.csv")
+    False
+    """
+    if not str(path).lower().endswith(".parquet") or find_spec("duckdb") is None:
+        return False
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        return False
+    try:
+        rows: int = pyarrow.parquet.read_metadata(path).num_rows
+    except (OSError, pyarrow.ArrowException):
+        return False
+    return rows > MOST_READ
 
 
 def open_elsewhere(address: str | Sequence[str]) -> Any:

@@ -282,18 +282,28 @@ class KerasFunction:
         return self.model.predict(inputs, batch_size=_BATCH, verbose=0)
 
 
-def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
-    """Raise a ModelError if rows are not as many columns of numbers as a network takes."""
+def check_number_columns(rows: pd.DataFrame, *, width: Any, taker: str) -> None:
+    """Raise an error if rows are not as many columns of numbers as a model takes.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+    width : object
+        How many columns it takes; anything but a whole number where that is not known.
+    taker : str
+        The model, in words.
+
+    Raises
+    ------
+    ModelError
+    """
     remedy = (
         "give the columns that it was trained on and no others, or a function "
         "(package.module:callable) that turns the rows into its inputs"
     )
-    # Several inputs have a list of shapes.
-    shape = getattr(network, "input_shape", None)
-    width = shape[1] if isinstance(shape, tuple) and len(shape) == 2 else None
     if isinstance(width, int) and width != rows.shape[1]:
         raise ModelError(
-            f"the network takes {width} columns, and the rows have {rows.shape[1]} "
+            f"{taker} takes {width} columns, and the rows have {rows.shape[1]} "
             f"({listed_columns(tuple(rows.columns))})",
             where="model",
             remedy=remedy,
@@ -303,11 +313,19 @@ def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
             float_inputs(column.to_frame())
         except (TypeError, ValueError) as error:
             raise ModelError(
-                f"the column {name!r} has no numbers, and the network takes nothing else",
+                f"the column {name!r} has no numbers, and {taker} takes nothing else",
                 where="model",
                 remedy=remedy,
                 column=name,
             ) from error
+
+
+def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
+    """Raise a ModelError if rows are not as many columns of numbers as a network takes."""
+    # Several inputs have a list of shapes.
+    shape = getattr(network, "input_shape", None)
+    width = shape[1] if isinstance(shape, tuple) and len(shape) == 2 else None
+    check_number_columns(rows, width=width, taker="the network")
 
 
 def keras_inputs(network: Any, asked: pd.DataFrame | Sequence[str]) -> Any:

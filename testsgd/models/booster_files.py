@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
 from testsgd.io import check_by_trial, loads_json, memory_limit, read_bytes, why_no_file
+from testsgd.models.blackbox import check_number_columns
 from testsgd.models.booster_trees import check_xgboost_document
 from testsgd.models.failures import NUMBERS_REMEDY
 from testsgd.models.lightgbm_trees import check_lightgbm_text, lightgbm_objective
@@ -438,7 +439,11 @@ def read_onnx(path: Path) -> FileModel:
     output = session.get_outputs()[0].name
 
     def of_all(frame: pd.DataFrame) -> Any:
-        numbers = frame.to_numpy(dtype=_ONNX_TYPES.get(inputs[0].type, np.float32))
+        dtype = _ONNX_TYPES.get(inputs[0].type, np.float32)
+        if dtype is not object:
+            # The shape of an input of all columns is (rows, columns).
+            check_number_columns(frame, width=inputs[0].shape[-1], taker="the ONNX model")
+        numbers = frame.to_numpy(dtype=dtype)
         return session.run([output], {inputs[0].name: numbers})[0]
 
     def of_columns(frame: pd.DataFrame) -> Any:

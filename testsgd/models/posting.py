@@ -139,11 +139,17 @@ class Poster:
             with opener.open(request, timeout=self._timeout) as answer:
                 most = max(_FEWEST_BYTES, _TIMES_AS_LONG * len(body))
                 content: bytes = answer.read(most + 1)
+                left: int | None = answer.length
         except urllib.error.HTTPError as error:
             with error:
                 raise self._refusal(error) from error
         except (OSError, http.client.HTTPException) as error:
             raise self._no_answer(error) from error
+        if len(content) <= most and left:
+            raise _PassingError(
+                f"the endpoint's answer broke off, {left:,} bytes before its end",
+                "look into its log",
+            )
         if len(content) > most:
             raise self._error(
                 f"the endpoint answered with more than {most:,} bytes",

@@ -35,15 +35,39 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
 
 
-def percent(rate: float | None) -> str:
-    """Write a rate in per cent; a rate that is almost 0 or 1 is not written as 0 or 1."""
+def percent(rate: float | None, decimals: int = 1) -> str:
+    """Write a rate in per cent; a rate that is almost 0 or 1 is not written as 0 or 1.
+
+    Examples
+    --------
+    >>> percent(0.12), percent(1e-6), percent(1e-6, decimals=5)
+    ('12.0%', '<0.1%', '0.00010%')
+    """
     if rate is None:
         return NOTHING
-    if 0 < rate < 0.0005:
-        return "<0.1%"
-    if 0.9995 <= rate < 1:
-        return ">99.9%"
-    return f"{100 * rate:.1f}%"
+    least = 10.0 ** -(2 + decimals)
+    if 0 < rate < least / 2:
+        return f"<{100 * least:.{decimals}f}%"
+    if 1 - least / 2 <= rate < 1:
+        return f">{100 - 100 * least:.{decimals}f}%"
+    return f"{100 * rate:.{decimals}f}%"
+
+
+def decimals_of(rate: float, size: int) -> int:
+    """Return how many decimals a rate, in per cent, is worth by its number of cases: one at least.
+
+    More are written where an interval of 95% for the rate is less than 0.1 points wide: then two
+    digits of that width.
+
+    Examples
+    --------
+    >>> decimals_of(0.2, 30_000), decimals_of(1e-6, 1_000_000_000)
+    (1, 6)
+    """
+    # With a case of each kind more, as of rates of 0 and of 1 something is uncertain, too.
+    usual = (min(max(rate, 0.0), 1.0) * size + 1) / (size + 2)
+    width = 100 * 2 * _standard_errors(0.95) * math.sqrt(usual * (1 - usual) / (size + 2))
+    return 1 if width >= 0.1 else 1 - math.floor(math.log10(width))
 
 
 def share(setting: float) -> str:
@@ -67,19 +91,19 @@ def confidence(level: float) -> str:
     return f"{round(100 * level, decimals):.12g}%"
 
 
-def signed(difference: float | None) -> str:
+def signed(difference: float | None, decimals: int = 1) -> str:
     """Write a difference between rates as a signed number of percentage points, without unit."""
     if difference is None:
         return NOTHING
-    digits = f"{100 * abs(difference):.1f}"
+    digits = f"{100 * abs(difference):.{decimals}f}"
     if float(digits) == 0:
         return digits
     return f"{MINUS if difference < 0 else '+'}{digits}"
 
 
-def points(difference: float | None) -> str:
+def points(difference: float | None, decimals: int = 1) -> str:
     """Write a difference between rates with sign and unit."""
-    return NOTHING if difference is None else f"{signed(difference)} points"
+    return NOTHING if difference is None else f"{signed(difference, decimals)} points"
 
 
 def size(known: float | None) -> str:
@@ -87,9 +111,9 @@ def size(known: float | None) -> str:
     return NOTHING if known is None else f"{100 * known:.1f}"
 
 
-def size_points(size: float) -> str:
+def size_points(size: float, decimals: int = 1) -> str:
     """Write the size of a difference, such as a score or a margin, with its unit."""
-    return f"{100 * size:.1f} points"
+    return f"{100 * size:.{decimals}f} points"
 
 
 def interval(ends: tuple[float, float]) -> str:
@@ -251,7 +275,12 @@ def z_value(confidence: float) -> str:
     """Write how many standard errors a two-sided interval of some confidence reaches."""
     if not 0 < confidence < 1:
         return NOTHING
-    return f"{NormalDist().inv_cdf((1 + confidence) / 2):.2f}"
+    return f"{_standard_errors(confidence):.2f}"
+
+
+def _standard_errors(confidence: float) -> float:
+    """Return how many standard errors a two-sided interval of some confidence reaches."""
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def tick_points(value: float) -> str:

@@ -23,11 +23,13 @@ from testsgd.report.formatting import (
     MINUS,
     NOTHING,
     count,
+    decimals_of,
     percent,
     plural,
     points,
     series,
     signed,
+    size_points,
 )
 from testsgd.report.summaries import brief_group
 
@@ -42,7 +44,12 @@ def value_text(value: float | None, metric: MetricSummary) -> str:
     """Write a value of a metric."""
     if value is None:
         return NOTHING
-    return _figure(value) if metric.scale == "number" else percent(value)
+    return _figure(value) if metric.scale == "number" else percent(value, _decimals(metric))
+
+
+def _decimals(metric: MetricSummary) -> int:
+    """Return how many decimals rates and differences of a metric have, in points."""
+    return decimals_of(metric.overall, metric.counted)
 
 
 def effect_text(effect: float | None, metric: MetricSummary, measure: Measure) -> str:
@@ -51,7 +58,9 @@ def effect_text(effect: float | None, metric: MetricSummary, measure: Measure) -
         return NOTHING
     if measure == "ratio":
         return f"{effect:.3f}"
-    return _signed_figure(effect) if metric.scale == "number" else points(effect)
+    if metric.scale == "number":
+        return _signed_figure(effect)
+    return points(effect, _decimals(metric))
 
 
 def interval_text(group: ComparedGroup, metric: MetricSummary, measure: Measure) -> str:
@@ -67,7 +76,8 @@ def ends_text(ends: tuple[float, float | None], metric: MetricSummary, measure: 
     assert high is not None
     if metric.scale == "number":
         return f"{_signed_figure(low)} to {_signed_figure(high)}"
-    return f"{signed(low)} to {signed(high)}"
+    decimals = _decimals(metric)
+    return f"{signed(low, decimals)} to {signed(high, decimals)}"
 
 
 def size_text(size: float | None, metric: MetricSummary, measure: Measure) -> str:
@@ -76,7 +86,7 @@ def size_text(size: float | None, metric: MetricSummary, measure: Measure) -> st
         return NOTHING
     if measure == "ratio":
         return f"{1 - size:.3f}"
-    return _figure(size) if metric.scale == "number" else f"{100 * size:.1f} points"
+    return _figure(size) if metric.scale == "number" else size_points(size, _decimals(metric))
 
 
 def reference_words(reference: str) -> str:
@@ -203,7 +213,9 @@ def worse_off_clause(
     verb = "has" if first.startswith(ALL_OTHERS) else "have"
     figures = f"{value_text(value, metric)} against {value_text(other_value, metric)}"
     if base_rate is not None and other_base_rate is not None:
-        figures += f"; in the file {percent(base_rate)} against {percent(other_base_rate)}"
+        decimals = _decimals(metric)
+        base_rates = (percent(rate, decimals) for rate in (base_rate, other_base_rate))
+        figures += f"; in the file {' against '.join(base_rates)}"
     interval = f"{f'{sure} ' if sure else ''}interval {ends_text(ends, metric, measure)}"
     if metric.better == "zero" and measure == "difference":
         # An error's sign says in which direction; that one is the higher says not which is worse.
