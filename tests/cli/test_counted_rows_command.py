@@ -74,19 +74,18 @@ def test_a_parquet_file_of_very_many_rows_is_counted_where_it_is(
     assert testsgd("audit", "people.parquet", *COLUMNS, "--metrics", "selection_rate").code == 0
     expected = first_groups(folder, "people")
 
-    def is_read(*options: str) -> bool:
+    def audited(*options: str) -> Any:
         assert testsgd("audit", "people.parquet", *COLUMNS, "--force", *options).code == 0
-        result = (folder / "reports" / "people" / "result.json").read_text(encoding="utf-8")
-        # Columns that were read are described.
-        return bool(json.loads(result)["data"]["inferred"])
+        path = folder / "reports" / "people" / "result.json"
+        return json.loads(path.read_text(encoding="utf-8"))
 
-    assert is_read()
+    read = audited()["schema"]
     monkeypatch.setattr("testsgd.metrics.sources.MOST_READ", ROWS - 1)
-    assert not is_read()
+    assert audited()["schema"] != read
     assert first_groups(folder, "people") == expected
     # What needs the rows themselves reads them.
-    assert is_read("--metrics", "selection_rate", "--holdout", "0.3")
-    assert is_read("--estimand", "observed")
+    assert audited("--metrics", "selection_rate", "--holdout", "0.3")["holdout"]
+    assert audited("--within", "repaid")["schema"] == read
 
 
 @pytest.mark.parametrize(
