@@ -98,10 +98,10 @@ class TestSGDError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        what = _LONG_VALUES.sub(lambda match: f"{match[match.lastindex or 0]}…", self.what)
-        message = f"{self.where}: {what}" if self.where else what
+        message = f"{self.where}: {self.what}" if self.where else self.what
         if self.remedy:
             message = f"{message}; {self.remedy}"
+        message = _LONG_VALUES.sub(lambda match: f"{match[match.lastindex or 0]}…", message)
         message = _NUMPY_SCALAR.sub(lambda match: match[match.lastindex or 0], message)
         return printable(" ".join(message.split()))
 

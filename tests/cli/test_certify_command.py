@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,6 +205,19 @@ def test_without_numba_it_is_named(
     assert "pip install numba" in testsgd(*arguments).out
     monkeypatch.setattr("testsgd.cli.certify.find_spec", lambda name: object())
     assert "numba" not in testsgd(*arguments).out
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("content", [b"what nobody should delete", b"PK\x03\x04", b""])
+def test_nobody_is_told_to_delete_a_file_that_is_no_checkpoint(
+    content: bytes, resume: bool, lender: Path, fails: Any
+) -> None:
+    (lender.parent / "notes.txt").write_bytes(content)
+    command = ["certify", lender.name, "--domain", "ranges.toml", "--checkpoint", "notes.txt"]
+    message = fails(*command, *(["--resume"] if resume else []))
+    assert "notes.txt" in message
+    assert not re.search("delete|remove", message)
+    assert (lender.parent / "notes.txt").read_bytes() == content
 
 
 def test_a_checkpoint_that_is_there_is_not_written_over(

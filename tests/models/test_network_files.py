@@ -250,3 +250,23 @@ def test_a_card_is_of_one_file_and_its_contents(folder: Path) -> None:
     assert card_of(model) == earlier
     (folder / CARD_FILE).unlink()
     assert card_of(model) == {}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(card.parent.name for card in bundled_folder("models").glob("*/card.json"))
+)
+def test_the_card_of_a_network_of_the_catalogue_is_about_all_its_files(
+    name: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / name
+    shutil.copytree(bundled_folder("models") / name, folder)
+    assert card_of(folder / MODEL_FILE)
+    for file in sorted(folder.iterdir()):
+        if file.name == CARD_FILE:
+            continue
+        content = file.read_bytes()
+        file.write_bytes(content + b" ")
+        with pytest.raises(ModelError, match="not the one") as caught:
+            card_of(folder / MODEL_FILE)
+        assert caught.value.where == str(file)
+        file.write_bytes(content)

@@ -20,7 +20,7 @@ from testsgd.certification.result import CertificationResult
 from testsgd.certification.search_progress import SearchProgress
 from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
-from testsgd.io import check_table_name
+from testsgd.io import check_table_name, kind_of_file
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
 from testsgd.progress import shown_progress
@@ -341,10 +341,12 @@ def _checkpoint(checkpoint: str | Path | None, resume: bool) -> Path | None:
             )
         return None
     if Path(checkpoint).exists() and not resume:
+        path = Path(checkpoint)
+        is_own = path.is_file() and kind_of_file(path) == "checkpoint"
         raise ParameterError(
-            "there is a checkpoint already",
+            "there is a checkpoint already" if is_own else "what is there is no checkpoint",
             where=str(checkpoint),
-            remedy="resume from it, or remove it",
+            remedy="resume from it, or remove it" if is_own else "name another file",
             name="checkpoint",
         )
     return Path(checkpoint)

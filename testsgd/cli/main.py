@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import io
 import re
@@ -42,6 +43,8 @@ _COLLECTED_AFTER = (50_000, 20, 20)
 
 # A number of hundreds of digits in a message of typer's, and how it begins.
 _LONG_NUMBER = re.compile(r"(\d{20})\d{20,}")
+# Characters that are shown of a file's name that is too long.
+_MOST_OF_A_NAME = 200
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -260,6 +263,18 @@ def _unwritten(error: OSError) -> int:
     return USAGE_ERROR
 
 
+def _unusable_name(error: Exception) -> str | None:
+    """Return what is wrong with a name that no file can have; None for other errors."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        name = str(error.filename)
+        shown = name if len(name) <= _MOST_OF_A_NAME else f"{name[:_MOST_OF_A_NAME]}…"
+        return f"{shown}: the name is too long for a file"
+    # So Python says it of every path with a zero character in it.
+    if isinstance(error, ValueError) and str(error).startswith("embedded null"):
+        return "the name of a file holds a zero character (U+0000)"
+    return None
+
+
 def _can_be_temporary() -> bool:
     """Return whether some folder can be written to for temporary files."""
     import tempfile
@@ -327,6 +342,9 @@ def _outcome(arguments: list[str] | None) -> int:
             return USAGE_ERROR
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             return _unwritten(error)
+        if (unusable := _unusable_name(error)) is not None:
+            print_error(f"{unusable}; give a shorter name, of letters that names can have")
+            return USAGE_ERROR
         if isinstance(error, FileNotFoundError) and not _can_be_temporary():
             print_error(f"{error.strerror}; make room, or name another folder in TMPDIR")
             return USAGE_ERROR

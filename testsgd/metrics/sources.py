@@ -48,6 +48,9 @@ def has_many_rows(path: Path | str) -> bool:
     except ImportError:
         return False
     try:
+        # Of a pipe nothing may be read twice, and it may never end.
+        if not Path(path).is_file():
+            return False
         rows: int = pyarrow.parquet.read_metadata(path).num_rows
     except (OSError, pyarrow.ArrowException):
         return False

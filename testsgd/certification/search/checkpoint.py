@@ -16,7 +16,7 @@ from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import Moment, Shares
 from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, OpenBoxes, SplitTree
 from testsgd.errors import ResultError
-from testsgd.io import DAMAGED_ARCHIVE, loads_json, read_arrays, write_arrays
+from testsgd.io import DAMAGED_ARCHIVE, kind_of_file, loads_json, read_arrays, write_arrays
 
 _VERSION = 2
 
@@ -160,10 +160,11 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
         ) from error
     except (*DAMAGED_ARCHIVE, LookupError, TypeError, AttributeError) as error:
         # What numpy says of files of other kinds is about pickled objects, and helps nobody.
+        is_own = kind_of_file(path) == "checkpoint"
         raise ResultError(
-            "the file is no checkpoint of a certification, or is damaged",
+            "the checkpoint is damaged" if is_own else "the file is no checkpoint that is whole",
             where=str(path),
-            remedy="name another file, or delete it to start again",
+            remedy=f"name another file{', or delete it to start again' if is_own else ''}",
         ) from error
     raise ResultError(
         "the checkpoint is of another network, domain or version of testsgd",
