@@ -251,6 +251,12 @@ def interrupted_after(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) ->
     monkeypatch.setattr(owner, name, interrupted)
 
 
+def write_both(folder: Path, other: Path) -> None:
+    with moved_together(folder, other):
+        write_pair(folder, "new")
+        write_text(other, page("new"))
+
+
 def test_an_interruption_while_files_are_moved_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,9 +264,8 @@ def test_an_interruption_while_files_are_moved_waits(
     other = tmp_path / "other" / "other.html"
     with monkeypatch.context() as patched:
         interrupted_after(patched, Path, "replace")
-        with pytest.raises(KeyboardInterrupt), moved_together(tmp_path, other):
-            write_pair(tmp_path, "new")
-            write_text(other, page("new"))
+        with pytest.raises(KeyboardInterrupt):
+            write_both(tmp_path, other)
     assert contents(tmp_path) == contents(other.parent) == {page("new")}
     assert names(tmp_path) == ["other", "report.html", "report.md"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
