@@ -52,7 +52,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def remove_unfinished() -> None:
-    """Remove the temporary folders of this process, whatever is in them; for its end.
+    """Remove the temporary folders of this process and all that is in them; for its end.
 
     What writes a file removes its own, but where that itself is interrupted.
     """
@@ -69,8 +69,8 @@ def _interruptions_later() -> Iterator[None]:
     def notice(number: int, _frame: FrameType | None) -> None:
         noticed.append(number)
 
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
+    before: dict[int, Any] = {}
+    for number in map(int, (signal.SIGINT, signal.SIGTERM)):
         handler = signal.getsignal(number)
         # What is ignored stays so; None is a handler that Python cannot set again.
         if handler is signal.SIG_IGN or handler is None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from testsgd.errors import ConfigurationError
 from testsgd.io import DEAD_LETTERS, LineFile, check_replaceable, loads_json, writing_to
 from testsgd.monitoring.trials import DeadLetter
 
