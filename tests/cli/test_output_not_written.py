@@ -222,6 +222,25 @@ def test_a_file_that_nothing_fitted_in_is_gone_again(
     assert (tmp_path / name).read_bytes() == content
 
 
+def test_a_state_that_nothing_fitted_in_is_gone_again(tmp_path: Path) -> None:
+    spec = Path(__file__).parents[2] / "examples" / "generative" / "people.toml"
+    state = tmp_path / "states" / "state"
+    words = [*WORDS, "generative", "journal", "--spec", str(spec), "--state", str(state)]
+
+    def code() -> int:
+        finished = subprocess.run(
+            words, capture_output=True, preexec_fn=limited_to(20), check=False
+        )
+        assert len(finished.stderr.splitlines()) == 1
+        return finished.returncode
+
+    assert code() == 2
+    assert list(state.parent.iterdir()) == []
+    state.touch()
+    assert code() == 2
+    assert state.read_bytes() == b""
+
+
 def full(result: Any, target: Path) -> None:
     target.write_text("a part")
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
