@@ -51,6 +51,11 @@ def _results(jobs: str, examples: Path) -> Commands:
             *("certify", "lender.nnet", "--domain", "ranges.toml", "--samples", "200"),
             *("--jobs", jobs, "--format", "html,md,json,csv,junit", "--out", "certified"),
         ),
+        "certify until enough is decided": (
+            *("certify", "wide.nnet", "--domain", "wide.toml", "--undecided", "0.1"),
+            *("--time-limit", "0", "--samples", "300", "--protected", "x3", "--compare", "0,1000"),
+            *("--jobs", jobs, "--format", "html,md,json,csv", "--out", "certified-wide"),
+        ),
         "synthesize": (
             *("shield", "synthesize", "shield.toml", "--shield", "shield.npz"),
             *("--jobs", jobs, "--out", "shield", *views),
@@ -119,6 +124,13 @@ def _write_inputs(kind: str) -> None:
         # A domain that cannot be enumerated, so that bounds are proved.
         ranges = certifiable_networks.RANGES.replace("integer", "real", 1)
         Path("ranges.toml").write_text(ranges, encoding="utf-8")
+        # Sums of many products of many sizes, whose last bits depend on the order of the additions.
+        wide = certifiable_networks.wide(5, 4, scale=1e-3, seed=6)
+        text = certifiable_networks.nnet_text(wide, [0.0] * 4, [1000.0] * 4)
+        Path("wide.nnet").write_text(text, encoding="utf-8")
+        kinds = {"x0": "real", "x1": "real", "x2": "real", "x3": "integer"}
+        lines = [f"[inputs.{name}]\n{kind} = [0, 1000]" for name, kind in kinds.items()]
+        Path("wide.toml").write_text("\n".join(lines), encoding="utf-8")
         comment_texts.write_files(Path())
     else:
         generate_demo(rows=600, seed=4).to_csv("people.csv", index=False)

@@ -13,6 +13,7 @@ from typing import Any
 
 import certifiable_networks
 import numpy as np
+import pytest
 
 # A file appears as soon as the search has something to show.
 PROGRAM = """
@@ -37,7 +38,9 @@ run(sys.argv[1:])
 RANGES = "\n".join(f"[inputs.x{place}]\ninteger = [0, 1000]" for place in range(8))
 
 
-def interrupted(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def interrupted(
+    folder: Path, *options: str, by: signal.Signals = signal.SIGINT
+) -> subprocess.CompletedProcess[str]:
     network = certifiable_networks.nnet_text(
         certifiable_networks.wide(scale=1e-3), [0.0] * 8, [1000.0] * 8
     )
@@ -56,7 +59,7 @@ def interrupted(folder: Path, *options: str) -> subprocess.CompletedProcess[str]
             if (folder / "started").exists() or process.poll() is not None:
                 break
             time.sleep(0.1)
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, by)
         out, err = process.communicate(timeout=120)
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
@@ -99,3 +102,14 @@ def test_a_policy_that_is_kept(tmp_path: Path) -> None:
     finished = interrupted(tmp_path, "--fail-above", "1")
     assert (finished.returncode, mistakes(finished)) == (0, [])
     assert proved(tmp_path)["verdict"]["exit_code"] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no requests to terminate")
+def test_a_request_to_terminate_leaves_no_unfinished_file(tmp_path: Path) -> None:
+    options = ("--export-regions", "parts/regions.csv", "--out", "mine")
+    finished = interrupted(tmp_path, *options, by=signal.SIGTERM)
+    assert finished.returncode == 128 + signal.SIGTERM
+    assert len(mistakes(finished)) == 1
+    assert [*(tmp_path / "parts").iterdir()] == []
+    assert [*tmp_path.rglob(".*")] == []
+    assert not (tmp_path / "mine" / "result.json").exists()

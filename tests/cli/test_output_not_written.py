@@ -15,8 +15,9 @@ from typing import Any
 import certifiable_networks
 import pytest
 
+from testsgd import synthesize_shield
 from testsgd.errors import ConfigurationError
-from testsgd.io import moved_together, replacing_any_file, write_text
+from testsgd.io import loads_toml, moved_together, replacing_any_file, write_text
 from testsgd.report.exporters import EXPORTERS, Exporter, export
 
 WORDS = [sys.executable, "-m", "testsgd"]
@@ -162,6 +163,82 @@ def test_a_monitor_writes_its_state_and_its_reports_or_neither(tmp_path: Path) -
     assert (tmp_path / "mine" / "report.html").stat().st_size > 20_000
     result = json.loads((tmp_path / "mine" / "result.json").read_bytes())
     assert (result["stream"]["events"], result["stream"]["resumed"]) == (40, False)
+
+
+SHIELD = """name = "loans"
+[fairness]
+property = "demographic_parity"
+bound = "1/4"
+[groups]
+names = ["a", "b"]
+[horizon]
+length = 4
+"""
+WATCHED = '[[properties]]\nproperty = "demographic_parity"\nbound = 0.5\nrule = "estimate"\n'
+
+
+RECOMMENDED = b'{"group": "a", "recommendation": 1}\n'
+DECIDED = b'{"group": "a", "decision": 1}\n'
+MONITOR = ("monitor", "run", "spec.toml", "--state", "state")
+
+
+@pytest.mark.parametrize(
+    ("words", "event", "name"),
+    [
+        (("shield", "run", "loans.npz", "--journal", "lines"), RECOMMENDED, "lines"),
+        ((*MONITOR, "--dead-letters", "lines"), DECIDED, "lines"),
+        (MONITOR, DECIDED, "state"),
+    ],
+)
+def test_a_file_that_nothing_fitted_in_is_gone_again(
+    words: tuple[str, ...], event: bytes, name: str, tmp_path: Path
+) -> None:
+    if words[0] == "shield":
+        synthesize_shield(loads_toml(SHIELD)).save(tmp_path / "loans.npz")
+    (tmp_path / "spec.toml").write_text(WATCHED)
+    before = sorted(tmp_path.iterdir())
+
+    def run(size: int) -> tuple[int, int]:
+        finished = subprocess.run(
+            [*WORDS, *words],
+            input=event,
+            capture_output=True,
+            cwd=tmp_path,
+            preexec_fn=limited_to(size),
+            check=False,
+        )
+        return finished.returncode, len(finished.stderr.splitlines())
+
+    assert run(20) == (2, 1)
+    assert sorted(tmp_path.iterdir()) == before
+    # What was there before stays, byte for byte, and be it empty.
+    if name == "lines":
+        (tmp_path / name).touch()
+        assert run(20) == (2, 1)
+        assert (tmp_path / name).read_bytes() == b""
+    assert run(10_000_000)[0] != 2
+    content = (tmp_path / name).read_bytes()
+    assert run(20) == (2, 1)
+    assert (tmp_path / name).read_bytes() == content
+
+
+def test_a_state_that_nothing_fitted_in_is_gone_again(tmp_path: Path) -> None:
+    spec = Path(__file__).parents[2] / "examples" / "generative" / "people.toml"
+    state = tmp_path / "states" / "state"
+    words = [*WORDS, "generative", "journal", "--spec", str(spec), "--state", str(state)]
+
+    def code() -> int:
+        finished = subprocess.run(
+            words, capture_output=True, preexec_fn=limited_to(20), check=False
+        )
+        assert len(finished.stderr.splitlines()) == 1
+        return finished.returncode
+
+    assert code() == 2
+    assert list(state.parent.iterdir()) == []
+    state.touch()
+    assert code() == 2
+    assert state.read_bytes() == b""
 
 
 def full(result: Any, target: Path) -> None:

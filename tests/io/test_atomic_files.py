@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -18,6 +20,8 @@ from testsgd.io import (
     atomic_path,
     files_together,
     is_mixed,
+    moved_together,
+    remove_unfinished,
     sha256_of_file,
     write_stream,
     write_text,
@@ -233,3 +237,49 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> No
         write_text(target, "whole")
         assert temporary.exists()
     assert names(tmp_path) == ["other.html", "report.html"]
+
+
+def interrupted_after(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
+    """Let an interruption arrive whenever a function has returned."""
+    called = getattr(owner, name)
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        result = called(*arguments, **options)
+        signal.raise_signal(signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(owner, name, interrupted)
+
+
+def write_both(folder: Path, other: Path) -> None:
+    with moved_together(folder, other):
+        write_pair(folder, "new")
+        write_text(other, page("new"))
+
+
+def test_an_interruption_while_files_are_moved_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pair(tmp_path, "old")
+    other = tmp_path / "other" / "other.html"
+    with monkeypatch.context() as patched:
+        interrupted_after(patched, Path, "replace")
+        with pytest.raises(KeyboardInterrupt):
+            write_both(tmp_path, other)
+    assert contents(tmp_path) == contents(other.parent) == {page("new")}
+    assert names(tmp_path) == ["other", "report.html", "report.md"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(tempfile, "mkdtemp"), (os, "open"), (shutil, "rmtree")]
+)
+def test_a_process_can_remove_what_an_interruption_left(
+    owner: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        interrupted_after(patched, owner, name)
+        with pytest.raises(KeyboardInterrupt):
+            write_text(tmp_path / "report.html", "half")
+    remove_unfinished()
+    assert not list(tmp_path.glob(".*"))

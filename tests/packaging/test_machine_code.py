@@ -111,6 +111,14 @@ def test_another_numba_is_another_digest(tmp_path: Path, monkeypatch: pytest.Mon
     assert digest(tmp_path) != before
 
 
+def test_code_that_is_compiled_otherwise_has_another_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = digest(tmp_path)
+    monkeypatch.setitem(machine_code._OPTIONS, "fastmath", True)
+    assert digest(tmp_path) != before
+
+
 @pytest.mark.usefixtures("unset")
 def test_the_folder_is_the_digest_in_the_users_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Callable[[int], ModuleType]

@@ -25,6 +25,7 @@ USAGE_ERROR = 2
 # Outside the four codes of a verdict, so that a crash is never taken for one.
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
+TERMINATED = 143
 # As a process that the system ends because its output is read no further.
 UNREAD = 141
 

@@ -20,18 +20,21 @@ from testsgd._version import __version__
 from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
+    TERMINATED,
     UNREAD,
     USAGE_ERROR,
     Interruption,
     print_error,
 )
 from testsgd.cli.inputs import keep_inputs
+from testsgd.cli.signals import Termination
 from testsgd.errors import TestSGDError
 from testsgd.io import (
     NO_ROOM,
     discard_output,
     file_memory,
     open_streams,
+    remove_unfinished,
     replacing_any_file,
     reproducible_files,
 )
@@ -241,13 +244,26 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         # A terminal that lacks a quotation mark is no reason to fail.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    code = _run(arguments)
+    termination = Termination()
+    with termination.noticed():
+        code = _cleaned_up(arguments)
+    sys.exit(TERMINATED if code == INTERRUPTED and termination.is_wanted else code)
+
+
+def _cleaned_up(arguments: list[str] | None) -> int:
+    """Run the command line, leave no temporary file at any interruption, and return its code."""
     try:
+        code = _run(arguments)
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
     except OSError as error:
         code = _unwritten(error)
-    sys.exit(code)
+    except KeyboardInterrupt:
+        # Outside the command itself, or a second one while it answered the first.
+        code = INTERRUPTED
+    finally:
+        remove_unfinished()
+    return code
 
 
 def _unwritten(error: OSError) -> int:

@@ -1,4 +1,4 @@
-"""How a stream without an end is ended: by an interruption, between two events."""
+"""How a command is ended by a signal, and a stream without an end between two events."""
 
 from __future__ import annotations
 
@@ -9,6 +9,36 @@ from types import FrameType
 from typing import TypeVar
 
 Item = TypeVar("Item")
+
+
+class Termination:
+    """Lets a request to terminate end a command as an interruption does, so that it cleans up.
+
+    `is_wanted`: whether there was such a request.
+    """
+
+    def __init__(self) -> None:
+        self.is_wanted = False
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Notice requests to terminate while the block runs, unless another handler does."""
+        try:
+            is_ours = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+            if is_ours:
+                signal.signal(signal.SIGTERM, self._notice)
+        except ValueError:
+            # Only the main thread may set handlers; other threads are not interrupted.
+            is_ours = False
+        try:
+            yield
+        finally:
+            if is_ours:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def _notice(self, _number: int, _frame: FrameType | None) -> None:
+        self.is_wanted = True
+        raise KeyboardInterrupt
 
 
 class Ending:

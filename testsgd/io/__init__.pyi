@@ -73,6 +73,7 @@ from .writing import lock as lock
 from .writing import locked as locked
 from .writing import moved_together as moved_together
 from .writing import open_streams as open_streams
+from .writing import remove_unfinished as remove_unfinished
 from .writing import sha256_of_file as sha256_of_file
 from .writing import write_bytes as write_bytes
 from .writing import write_stream as write_stream

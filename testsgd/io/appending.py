@@ -24,7 +24,8 @@ class FileInUseError(OSError):
 class LineFile:
     r"""A file that lines are added to; no other process can open it so meanwhile.
 
-    It is made if it is not there. What cannot be locked, such as a terminal, is only written to.
+    It is made if it is not there; if its ``with`` statement raises before a line was added, it is
+    gone again. What cannot be locked, such as a terminal, is only written to.
 
     Parameters
     ----------
@@ -55,19 +56,27 @@ class LineFile:
     16
     """
 
-    __slots__ = ("_file", "_fsync", "_is_broken", "path", "size")
+    __slots__ = ("_file", "_fsync", "_is_broken", "_is_new", "path", "size")
 
     def __init__(self, path: str | Path, *, fsync: bool = False) -> None:
         self.path = Path(path)
         self._fsync = fsync
         self._is_broken = False
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        self._file = os.open(self.path, flags, 0o666)
+        self._file, self._is_new = _opened(self.path)
+        self.size = 0
         try:
             self.size = self._locked_size()
-        except BaseException:
+            while os.fstat(self._file).st_nlink == 0 and not self._is_in_place():
+                # The process that had it locked has taken it back in between.
+                self.close()
+                self._file, self._is_new = _opened(self.path)
+                self.size = self._locked_size()
+        except FileInUseError:
             self.close()
+            raise
+        except BaseException:
+            self.take_back()
             raise
 
     def _locked_size(self) -> int:
@@ -78,13 +87,23 @@ class LineFile:
             raise FileInUseError(errno.EAGAIN, what, str(self.path))
         return _size_of_whole_lines(self._file)
 
+    def _is_in_place(self) -> bool:
+        """Return whether the path is that of the open file."""
+        try:
+            return os.path.samestat(os.fstat(self._file), self.path.stat())
+        except FileNotFoundError:
+            return False
+
     def __enter__(self) -> LineFile:
         """Return the file itself."""
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        """Close the file."""
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        """Close the file; take it back if something was raised."""
+        if kind is None:
+            self.close()
+        else:
+            self.take_back()
 
     @property
     def is_open(self) -> bool:
@@ -149,6 +168,14 @@ class LineFile:
             raise
         self.size += len(line)
 
+    def take_back(self) -> None:
+        """Close the file; remove it if it was made here, and no line was added."""
+        if self._file >= 0 and self._is_new and self.size == 0 and self._is_in_place():
+            # While it is locked: afterwards it may be another's.
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+        self.close()
+
     def close(self) -> None:
         """Close the file; another process can then add to it."""
         if self._file >= 0:
@@ -202,6 +229,15 @@ def adding_lines(path: str | Path, *, remedy: str) -> Iterator[Callable[[str], N
 
     with file:
         yield add
+
+
+def _opened(path: Path) -> tuple[int, bool]:
+    """Open a file to add to, and return whether it was made."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    try:
+        return os.open(path, flags | os.O_EXCL, 0o666), True
+    except FileExistsError:
+        return os.open(path, flags, 0o666), False
 
 
 def _size_of_whole_lines(file: int) -> int:

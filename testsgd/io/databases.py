@@ -33,7 +33,8 @@ def recognised_database(
 ) -> Iterator[None]:
     """Check that a file is free, or a database of one application; make it within the block.
 
-    Within the block no other thread looks at a database, as one that is made must not be looked at.
+    If the block raises while one that it made is empty, as on a full disk, that is removed. Within
+    the block no other thread looks at a database, as one that is made must not be looked at.
 
     Parameters
     ----------
@@ -65,7 +66,15 @@ def recognised_database(
     with _recognising:
         if path.exists():
             _recognise(path, application_id, check_version)
-        yield
+        # A link to nowhere is another's.
+        is_new = not os.path.lexists(path)
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):
+                if is_new and path.stat().st_size == 0:
+                    path.unlink()
+            raise
         with contextlib.suppress(OSError):
             _recognised.add(_identity(path))
 

@@ -8,11 +8,13 @@ import errno
 import hashlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 from testsgd.errors import ConfigurationError, MissingExtraError
@@ -42,6 +44,52 @@ def writing_to(
         ) from error
 
 
+# Temporary folders that this process has made and not removed.
+_unfinished: set[Path] = set()
+if hasattr(os, "register_at_fork"):
+    # They are those of the process that made them.
+    os.register_at_fork(after_in_child=_unfinished.clear)
+
+
+def remove_unfinished() -> None:
+    """Remove the temporary folders of this process and all that is in them; for its end.
+
+    What writes a file removes its own, but where that itself is interrupted.
+    """
+    with _interruptions_later():
+        for staging in tuple(_unfinished):
+            _remove_staging(staging, None)
+
+
+@contextlib.contextmanager
+def _interruptions_later() -> Iterator[None]:
+    """Put off interruptions and requests to terminate until the block has ended."""
+    noticed: list[int] = []
+
+    def notice(number: int, _frame: FrameType | None) -> None:
+        noticed.append(number)
+
+    before: dict[int, Any] = {}
+    for number in map(int, (signal.SIGINT, signal.SIGTERM)):
+        handler = signal.getsignal(number)
+        # What is ignored stays so; None is a handler that Python cannot set again.
+        if handler is signal.SIG_IGN or handler is None:
+            continue
+        try:
+            signal.signal(number, notice)
+        except ValueError:
+            # Only the main thread may set handlers; other threads are not interrupted.
+            break
+        before[number] = handler
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in noticed[:1]:
+            signal.raise_signal(number)
+
+
 @dataclass
 class _Move:
     """Files that are written in a temporary folder, and where they belong."""
@@ -60,11 +108,16 @@ class _Move:
 
     def finish(self) -> None:
         """Move the files to their places, and remove the temporary folder."""
+        with _interruptions_later():
+            self._finish()
+
+    def _finish(self) -> None:
         for folder in {target.parent for target in self.places.values()}:
             with writing_to(folder):
                 if self.is_set:
                     # From here on all files are written: the name of the folder says so.
                     whole = f"{WHOLE}{self.staging.name.removeprefix(STAGING[0])}"
+                    _unfinished.discard(self.staging)
                     self.staging = self.staging.rename(folder / whole)
                 for file, target in self.places.items():
                     (self.staging / file.name).replace(target)
@@ -119,8 +172,9 @@ def moved_together(*targets: str | Path | None) -> Iterator[None]:
         yield
         for move in waiting.moves:
             move.check()
-        for move in waiting.moves:
-            move.finish()
+        with _interruptions_later():
+            for move in waiting.moves:
+                move.finish()
     finally:
         _waiting.reset(token)
         for move in waiting.moves:
@@ -235,11 +289,14 @@ def is_mixed(folder: str | Path) -> bool:
 def _new_staging(folder: Path) -> tuple[Path, int | None]:
     """Make a temporary folder in another; return it, and what it is locked by if it can be."""
     while True:
-        staging = Path(tempfile.mkdtemp(dir=folder, prefix=STAGING[0], suffix=STAGING[1]))
+        with _interruptions_later():
+            staging = Path(tempfile.mkdtemp(dir=folder, prefix=STAGING[0], suffix=STAGING[1]))
+            _unfinished.add(staging)
         lock_file = _lock_folder(staging)
         # Before it was locked, another process may have taken it for one that is abandoned.
         if staging.exists():
             return staging, lock_file
+        _unfinished.discard(staging)
 
 
 def _has_unmoved(staging: Path) -> bool:
@@ -251,6 +308,7 @@ def _remove_staging(staging: Path, lock_file: int | None) -> None:
     """Remove a temporary folder, unless what is left of it is to be moved by the next process."""
     if staging.exists() and not _has_unmoved(staging):
         shutil.rmtree(staging, ignore_errors=True)
+    _unfinished.discard(staging)
     if lock_file is not None:
         os.close(lock_file)
 

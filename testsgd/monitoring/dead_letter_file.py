@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from testsgd.errors import ConfigurationError
 from testsgd.io import DEAD_LETTERS, LineFile, check_replaceable, loads_json, writing_to
 from testsgd.monitoring.trials import DeadLetter
 
@@ -49,8 +48,8 @@ class DeadLetterFile:
                 if self._path.is_file() and not self._is_cut_letter():
                     check_replaceable(self._path, kind=DEAD_LETTERS)
                 self._mend_last_line(was_killed=saved is not None)
-            except (OSError, ConfigurationError):
-                self._file.close()
+            except BaseException:
+                self._file.take_back()
                 raise
         behind = [] if saved is None else self._file.lines_from(saved)
         entries = [entry for line in behind if (entry := _event_of(line)) is not None]
@@ -97,8 +96,8 @@ class DeadLetterFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; if something was raised before a letter was added, it is gone again."""
+        self._file.__exit__(kind, error, trace)
 
 
 def _begins_as_letter(line: bytes) -> bool:

@@ -24,7 +24,6 @@ from testsgd.certification.proving.axes import (
     Ints,
 )
 
-# Sums may be taken in any order, which the bound on rounding allows for.
 compiled = compiler(Path(__file__).parent)
 
 # Rounds a quotient up, so that a point is never given more than its due.

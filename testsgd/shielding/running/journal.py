@@ -68,7 +68,8 @@ def period_line(period: int, active: bool, bound: Fraction | None = None) -> byt
 class Journal:
     """An open journal, which no other process can open meanwhile; made if it is not there.
 
-    A journal of another shield, which has another `digest`, is refused. With `fsync` each line is
+    A journal of another shield, which has another `digest`, is refused. One that was made and whose
+    first line cannot be written, as on a full disk, is gone again. With `fsync` each line is
     on the disc before the call returns; without it a machine that loses power can lose the last
     lines.
     """
@@ -88,11 +89,11 @@ class Journal:
         try:
             self._begin(digest)
         except OSError as error:
-            self.close()
+            self._file.take_back()
             what = f"the journal cannot be used ({error.strerror})"
             raise self._error(what, "choose another file") from error
-        except JournalError:
-            self.close()
+        except BaseException:
+            self._file.take_back()
             raise
 
     def _begin(self, digest: str) -> None:
