@@ -63,8 +63,8 @@ def beta_quantile(first: Any, second: Any, level: Any) -> Floats:
     ordinary = (a > 1) & (b > 1) & (p > 0) & (p < 1)
     places = np.flatnonzero(ordinary)
     for first in range(0, len(places), _TOGETHER):
-        some = places[first : first + _TOGETHER]
-        quantile[some] = _solved(a[some], b[some], p[some])
+        solved = places[first : first + _TOGETHER]
+        quantile[solved] = _solved(a[solved], b[solved], p[solved])
     left = np.flatnonzero(np.isnan(quantile))
     if len(left):
         quantile[left] = betaincinv(a[left], b[left], p[left])
