@@ -62,8 +62,8 @@ def beta_quantile(first: Any, second: Any, level: Any) -> Floats:
     quantile = np.full(len(a), np.nan)
     ordinary = (a > 1) & (b > 1) & (p > 0) & (p < 1)
     places = np.flatnonzero(ordinary)
-    for first in range(0, len(places), _TOGETHER):
-        solved = places[first : first + _TOGETHER]
+    for start in range(0, len(places), _TOGETHER):
+        solved = places[start : start + _TOGETHER]
         quantile[solved] = _solved(a[solved], b[solved], p[solved])
     left = np.flatnonzero(np.isnan(quantile))
     if len(left):
