@@ -66,6 +66,11 @@ def printable(text: str) -> str:
     return CONTROLS.sub("\ufffd", text)
 
 
+def _with_short_values(text: str) -> str:
+    """Return a text with no more than 200 characters of each value in it."""
+    return _LONG_VALUES.sub(lambda match: f"{match[match.lastindex or 0]}…", text)
+
+
 class TestSGDError(Exception):
     """A mistake that the user can mend.
 
@@ -98,10 +103,11 @@ class TestSGDError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        message = f"{self.where}: {self.what}" if self.where else self.what
+        message = _with_short_values(self.what)
+        if self.where:
+            message = f"{_with_short_values(self.where)}: {message}"
         if self.remedy:
             message = f"{message}; {self.remedy}"
-        message = _LONG_VALUES.sub(lambda match: f"{match[match.lastindex or 0]}…", message)
         message = _NUMPY_SCALAR.sub(lambda match: match[match.lastindex or 0], message)
         return printable(" ".join(message.split()))
 
