@@ -20,7 +20,8 @@ from testsgd.errors import ConfigurationError
 from testsgd.io import loads_toml, moved_together, replacing_any_file, write_text
 from testsgd.report.exporters import EXPORTERS, Exporter, export
 
-WORDS = [sys.executable, "-m", "testsgd"]
+# Without bytecode: what Python compiles under a limit would be cut off, and used by what follows.
+WORDS = [sys.executable, "-B", "-m", "testsgd"]
 
 
 @pytest.mark.parametrize("command", [["--help"], ["init", "people.csv", "--label", "granted"]])
