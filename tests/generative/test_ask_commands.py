@@ -199,8 +199,7 @@ def test_a_full_disk_leaves_no_half_picture(
         code, _, error = command("ask", "--upstream", model.url, "-n", "2")
     assert (code, len(error.splitlines())) == (2, 1)
     assert str(Path("outputs/output-00001.png")) in error
-    assert [path.name for path in Path("outputs").iterdir()] == ["outputs.jsonl"]
-    assert logged() == []
+    assert list(Path("outputs").iterdir()) == []
     command("ask", "--upstream", model.url, "-n", "2")
     assert len(logged()) == 2
 

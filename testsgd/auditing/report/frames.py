@@ -130,7 +130,7 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
         other = second.estimates.take(groups)
         ends = second.guarantee.confidence_intervals(second.estimates, groups)
         of_others = (other.rate_in, other.rate_out, other.difference, *ends)
-        if second.estimand == "observed":
+        if second.estimand == "observed" and isinstance(findings, TextFindings):
             # Groups of terms are judged over texts that terms are put into; few may have the terms.
             few = np.minimum(other.rows_in, other.rows_out) < FEWEST_SHOWN
             of_others = tuple(np.where(few, np.nan, values) for values in of_others)
