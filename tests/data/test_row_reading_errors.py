@@ -161,3 +161,23 @@ def test_a_wrong_encoding_is_what_the_error_is_about(encoding: str, tmp_path: Pa
         read_frame(tmp_path / "people.csv", encoding=encoding)
     assert encoding in caught.value.what
     assert "encoding" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize("noted", ["{}", '{"columns": [{"name": "a"}]}', "no JSON"])
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_damaged_notes_of_pandas_in_a_file_are_one_line(
+    ending: str, noted: str, tmp_path: Path
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    table = pyarrow.table({"a": [1, 2]}).replace_schema_metadata({"pandas": noted})
+    path = tmp_path / f"rows{ending}"
+    if ending == ".parquet":
+        parquet.write_table(table, path)
+    else:
+        feather.write_feather(table, str(path))
+    with pytest.raises(DataError) as caught:
+        read_frame(path)
+    assert len(str(caught.value).splitlines()) == 1
+    assert caught.value.remedy

@@ -55,6 +55,16 @@ def state_without_table(path: Path) -> None:
     changed(path, "DROP TABLE journal")
 
 
+def state_whose_schema_is_no_text(path: Path) -> None:
+    state_file(path)
+    content = path.read_bytes()
+    # The name of a table, and what makes it; SQLite quotes the name in its message.
+    made = b"tablestatestate"
+    assert made in content
+    damaged = content.replace(made, b"table\xd5tatestate").replace(b"CREATE TABLE", b"CREATE FABLE")
+    path.write_bytes(damaged)
+
+
 def broken_state(path: Path) -> None:
     state_file(path)
     path.write_bytes(path.read_bytes()[:100] + b"\x55" * 5000)
@@ -70,6 +80,7 @@ FILES: list[Callable[[Path], object]] = [
     older_state,
     state_without_table,
     broken_state,
+    state_whose_schema_is_no_text,
 ]
 
 
@@ -97,7 +108,8 @@ def test_file_that_is_no_state(
         open_store(path)
     assert_one_line(caught.value, path)
     assert path.read_bytes() == before
-    if make is not broken_state:  # it is a state, so SQLite makes the files that belong to it
+    # These are states, so SQLite makes the files that belong to them.
+    if make not in (broken_state, state_whose_schema_is_no_text):
         assert [file.name for file in tmp_path.iterdir()] == ["state.db"]
 
 

@@ -209,12 +209,27 @@ def _separator(plain: Path, kind: str, encoding: str) -> str:
 
 def _parquet(path: Path) -> pd.DataFrame:
     _need_pyarrow("reading a Parquet file")
-    return pd.read_parquet(path, engine="pyarrow")
+    return _undamaged(lambda: pd.read_parquet(path, engine="pyarrow"))
 
 
 def _feather(path: Path) -> pd.DataFrame:
     _need_pyarrow("reading a Feather file")
-    return pd.read_feather(path)
+    return _undamaged(lambda: pd.read_feather(path))
+
+
+def _undamaged(read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """Return what pyarrow reads; of damaged files it raises errors of any kind, here a ValueError.
+
+    Lengths in them may be of petabytes, and what pandas noted of its columns may lack a part.
+    """
+    try:
+        return read()
+    except (OSError, ValueError):
+        raise
+    except KeyError as error:
+        raise ValueError(f"what pandas noted in it has no {error}") from error
+    except Exception as error:
+        raise ValueError(str(error) or type(error).__name__) from error
 
 
 def _json_lines(path: Path) -> pd.DataFrame:

@@ -237,7 +237,8 @@ class SQLiteStore:
             raise self._error(str(error)) from error
         except OSError as error:
             raise self._error(f"cannot be {doing} ({error.strerror})") from error
-        except sqlite3.Error as error:
+        # What SQLite says of a damaged schema may quote bytes that are no text.
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._error(f"cannot be {doing} ({error})") from error
 
     def _error(self, what: str, remedy: str = "choose another file") -> StateError:
