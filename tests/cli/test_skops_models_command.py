@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import command_line
 import pytest
+import sklearn
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -59,3 +61,31 @@ def test_an_audit_of_trees_warns_of_nothing(
         finished = testsgd("audit", "demo", "--data", "people.csv", "--model", "model.skops")
     assert finished.code in (0, 3)
     assert finished.err == ""
+
+
+def test_a_file_of_another_version_is_a_note_of_one_line(
+    folder: Path, testsgd: Callable[..., command_line.Finished]
+) -> None:
+    people = generate_demo(rows=300, seed=0)
+    people.to_csv("people.csv", index=False)
+    features = make_column_transformer((StandardScaler(), ["income", "age"]))
+    pipeline = make_pipeline(features, RandomForestClassifier(5, random_state=0))
+    pipeline.fit(people.drop(columns="granted"), people["granted"])
+    write_skops(pipeline, folder / "now.skops")
+    version = sklearn.__version__
+    with (
+        zipfile.ZipFile("now.skops") as now,
+        zipfile.ZipFile("older.skops", "w", zipfile.ZIP_DEFLATED) as older,
+    ):
+        for name in now.namelist():
+            content = now.read(name)
+            older.writestr(name, content.replace(version.encode(), b"1.2.2"))
+    # As Python shows them where no test runner makes errors of them.
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        finished = testsgd("audit", "demo", "--data", "people.csv", "--model", "older.skops")
+    assert finished.code in (0, 3)
+    [line] = finished.err.splitlines()
+    assert "older.skops" in line
+    assert "1.2.2" in line
+    assert version in line

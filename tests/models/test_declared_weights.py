@@ -24,8 +24,10 @@ from testsgd.models import MODEL_FILE
 from testsgd.models.declared_weights import (
     check_declared_weights,
     check_stored_weights,
+    count_by_keras,
     declared_weights,
 )
+from testsgd.models.files import read_keras_model
 from testsgd.models.network import read_network
 
 WEIGHTS = "model.weights.h5"
@@ -93,9 +95,9 @@ def test_as_many_as_keras_makes(
         configuration = json.loads(archive.read("config.json"))
         stored = archive.read(WEIGHTS)
     assert declared_weights(configuration) == declared
-    check_declared_weights(path, configuration, WEIGHTS)
+    check_declared_weights(path, declared, WEIGHTS)
     with h5py.File(io.BytesIO(stored), "r") as file:
-        check_stored_weights(path, configuration, file)
+        check_stored_weights(path, declared, file)
 
 
 def functional(keras: Any) -> Any:
@@ -117,7 +119,7 @@ def test_as_many_in_a_graph_as_keras_makes(keras: Any, tmp_path: Path) -> None:
         declared = declared_weights(document)
         assert declared is not None
         assert network.count_params() <= declared <= network.count_params() + 20
-    check_declared_weights(path, configuration, WEIGHTS)
+        check_declared_weights(path, declared, WEIGHTS)
 
 
 def test_a_graph_that_unpacks_to_far_more_is_not_unpacked(
@@ -137,10 +139,64 @@ def test_a_graph_that_unpacks_to_far_more_is_not_unpacked(
     def unpacked(*_: Any, **__: Any) -> bytes:
         raise AssertionError("the weights are unpacked")
 
-    configuration = json.loads(members["config.json"])
+    declared = declared_weights(json.loads(members["config.json"]))
     monkeypatch.setattr(zipfile.ZipFile, "read", unpacked)
     with pytest.raises(TooLargeError):
-        check_declared_weights(path, configuration, WEIGHTS)
+        check_declared_weights(path, declared, WEIGHTS)
+
+
+def unusual(keras: Any) -> Any:
+    """A model of layers that are counted by Keras only."""
+    of = keras.layers
+    pictures = [of.Input((8, 8, 1)), of.Conv2D(2, 3), of.SeparableConv2D(3, 2), of.PReLU()]
+    sequences = [of.Reshape((25, 3)), of.RNN(of.LSTMCell(4)), of.Dense(1)]
+    return keras.Sequential([*pictures, *sequences])
+
+
+def spoil(path: Path, member: str, change: Callable[[bytes], bytes]) -> None:
+    """Change one member of an archive; what is added is compressed."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members[member] = change(members[member])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def test_keras_counts_layers_of_any_kind_without_their_values(keras: Any, tmp_path: Path) -> None:
+    network = unusual(keras)
+    path = tmp_path / MODEL_FILE
+    network.save(path)
+    with zipfile.ZipFile(path) as archive:
+        configuration = json.loads(archive.read("config.json"))
+    assert declared_weights(configuration) is None
+    counted = count_by_keras(configuration, keras)
+    assert network.count_params() <= counted <= network.count_params() + 20
+    rows = np.random.default_rng(0).normal(size=(3, 8, 8, 1))
+    # What is built afterwards has values again.
+    again = read_keras_model(path).predict(rows, verbose=0)
+    np.testing.assert_array_equal(again, network.predict(rows, verbose=0))
+
+
+def wide(configuration: bytes) -> bytes:
+    """Return the configuration of a model whose weights would take 200 gigabytes."""
+    return configuration.replace(b'"units": 1,', b'"units": 10000000000,')
+
+
+@pytest.mark.parametrize(
+    ("member", "change"),
+    [("config.json", wide), (WEIGHTS, lambda content: padded(padded(content)))],
+    ids=["declared", "stored"],
+)
+def test_layers_of_any_kind_that_do_not_fit_their_weights_are_not_built(
+    member: str, change: Callable[[bytes], bytes], keras: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / MODEL_FILE
+    unusual(keras).save(path)
+    spoil(path, member, change)
+    with pytest.raises(ModelError) as refused:
+        read_keras_model(path)
+    assert isinstance(refused.value.__cause__, TooLargeError)
 
 
 def test_what_is_not_known_is_not_counted() -> None:
@@ -239,4 +295,4 @@ def test_what_is_bundled_is_declared(path: Path) -> None:
     declared = declared_weights(configuration)
     assert declared is not None
     assert 4 * declared < size
-    check_declared_weights(path, configuration, WEIGHTS)
+    check_declared_weights(path, declared, WEIGHTS)

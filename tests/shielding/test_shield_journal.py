@@ -111,6 +111,24 @@ def test_what_a_line_says(journal: Path) -> None:
     ]
 
 
+def test_a_failure_before_the_first_decision_leaves_no_journal(journal: Path) -> None:
+    wanted = specification(**CASES["finite"])
+    with pytest.raises(ZeroDivisionError), Shield.synthesize(wanted, journal=journal):
+        raise ZeroDivisionError
+    assert not journal.exists()
+    shield = Shield.synthesize(wanted, journal=journal)
+    Caller(wanted).send(shield, 1)
+    with pytest.raises(ZeroDivisionError), shield:
+        raise ZeroDivisionError
+    written = journal.read_bytes()
+    assert len(written.splitlines()) == 2
+    # One that was there already stays, whatever fails.
+    journal.write_bytes(written.splitlines(keepends=True)[0])
+    with pytest.raises(ZeroDivisionError), Shield.synthesize(wanted, journal=journal):
+        raise ZeroDivisionError
+    assert len(journal.read_bytes().splitlines()) == 1
+
+
 def test_one_shield_at_a_time(journal: Path) -> None:
     shield = Shield.synthesize(specification(), journal=journal)
     with pytest.raises(JournalError, match="another shield writes to this journal"):

@@ -9,6 +9,7 @@ import io
 import re
 import sys
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -25,6 +26,7 @@ from testsgd.cli.console import (
     USAGE_ERROR,
     Interruption,
     print_error,
+    print_note,
 )
 from testsgd.cli.inputs import keep_inputs
 from testsgd.cli.signals import Termination
@@ -46,8 +48,9 @@ _COLLECTED_AFTER = (50_000, 20, 20)
 
 # A number of hundreds of digits in a message of typer's, and how it begins.
 _LONG_NUMBER = re.compile(r"(\d{20})\d{20,}")
-# Characters that are shown of a file's name that is too long.
+# Characters that are shown of a file's name that is too long, and of a warning.
 _MOST_OF_A_NAME = 200
+_MOST_OF_A_WARNING = 300
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -250,6 +253,23 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(TERMINATED if code == INTERRUPTED and termination.is_wanted else code)
 
 
+@contextlib.contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Print a warning of a library, or of a model of the user's, as one line without its source."""
+
+    def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        words = " ".join(str(message).split())
+        shown = words if len(words) <= _MOST_OF_A_WARNING else f"{words[:_MOST_OF_A_WARNING]}…"
+        print_note(f"note: {shown}")
+
+    before = warnings.showwarning
+    warnings.showwarning = print_warning
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+
+
 def _cleaned_up(arguments: list[str] | None) -> int:
     """Run the command line, leave no temporary file at any interruption, and return its code."""
     try:
@@ -325,7 +345,7 @@ def _all_commands() -> Any:
 
 def _run(arguments: list[str] | None) -> int:
     """Run the command line and return its exit code; errors of a user are one line."""
-    with _entered:
+    with _entered, _warnings_in_one_line():
         return _outcome(arguments)
 
 

@@ -168,9 +168,13 @@ class LineFile:
             raise
         self.size += len(line)
 
-    def take_back(self) -> None:
-        """Close the file; remove it if it was made here, and no line was added."""
-        if self._file >= 0 and self._is_new and self.size == 0 and self._is_in_place():
+    def take_back(self, *, beginning: int = 0) -> None:
+        """Close the file; remove it if it was made here, and no line was added.
+
+        `beginning`: bytes of a first line that says nothing but what the file is.
+        """
+        is_empty = self.size <= beginning
+        if self._file >= 0 and self._is_new and is_empty and self._is_in_place():
             # While it is locked: afterwards it may be another's.
             with contextlib.suppress(OSError):
                 self.path.unlink()

@@ -1,13 +1,16 @@
 """How many weights the layers of a Keras file declare, and whether the file claims many more.
 
 The layers of ``config.json`` say which weights there are. A file of weights that unpacks to far
-more than these, and than what an optimiser keeps beside them, is refused before it is unpacked.
+more than these, and than what an optimiser keeps beside them, is refused before it is unpacked; so
+is one that holds far fewer, as Keras would make room for all that are declared. The usual layers
+are counted here, without Keras; Keras counts all others, and makes no array for it.
 """
 
 from __future__ import annotations
 
 import errno
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -64,27 +67,66 @@ def declared_weights(configuration: Any) -> int | None:
         return None
 
 
-def check_declared_weights(path: str | Path, configuration: Any, member: str) -> None:
+def count_by_keras(configuration: Any, keras: Any) -> int:
+    """Return how many numbers a model of any layers of Keras declares as its weights.
+
+    Parameters
+    ----------
+    configuration : dict
+        What ``config.json`` of a ``.keras`` file holds, with parts of Keras only.
+    keras : module
+        The package of that name. It builds the model without a value for any weight, so that no
+        room is made for them.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    Exception
+        Whatever Keras raises if it cannot build the model.
+    """
+    counts: list[int] = []
+    errors: list[Exception] = []
+
+    # Weights get no values inside a stateless scope, but all of them where it ends. A scope belongs
+    # to its thread: this one ends with the thread, and is never left.
+    def build() -> None:
+        keras.StatelessScope().__enter__()
+        try:
+            model = keras.saving.deserialize_keras_object({**configuration, "compile_config": None})
+            counts.append(sum(math.prod(variable.shape) for variable in model.variables))
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=build)
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return counts[0]
+
+
+def check_declared_weights(path: str | Path, declared: int | None, member: str) -> None:
     """Raise if the weights in an archive unpack to far more than its layers declare.
 
     Parameters
     ----------
     path : str or pathlib.Path
         A ``.keras`` file.
-    configuration : dict
-        What its ``config.json`` holds.
+    declared : int or None
+        How many numbers its layers declare. If that is not known, nothing is checked.
     member : str
         The member with the weights. It is not unpacked.
 
     Raises
     ------
     TooLargeError
-        If it does. Where :func:`declared_weights` does not know how many there are, nothing is
-        checked.
+        If it does.
     KeyError
         If there is no such member.
     """
-    declared = declared_weights(configuration)
     if declared is None:
         return
     size = member_size(path, member)
@@ -97,15 +139,15 @@ def check_declared_weights(path: str | Path, configuration: Any, member: str) ->
         )
 
 
-def check_stored_weights(path: str | Path, configuration: Any, file: Any) -> None:
-    """Raise if the arrays of an HDF5 file claim far more numbers than the layers declare.
+def check_stored_weights(path: str | Path, declared: int | None, file: Any) -> None:
+    """Raise if the arrays of an HDF5 file claim far more or fewer numbers than the layers declare.
 
     Parameters
     ----------
     path : str or pathlib.Path
         The ``.keras`` file, for the error.
-    configuration : dict
-        What its ``config.json`` holds.
+    declared : int or None
+        How many numbers its layers declare. If that is not known, nothing is checked.
     file : h5py.File
         The weights, open. No array is read.
 
@@ -113,9 +155,9 @@ def check_stored_weights(path: str | Path, configuration: Any, file: Any) -> Non
     ------
     TooLargeError
         If they do: arrays are stored compressed, or not at all where nothing was written, so that
-        their shapes say nothing of the size of the file.
+        their shapes say nothing of the size of the file. And room is made for all that is declared,
+        whatever is stored.
     """
-    declared = declared_weights(configuration)
     if declared is None:
         return
     claimed = 0
@@ -131,6 +173,13 @@ def check_stored_weights(path: str | Path, configuration: Any, file: Any) -> Non
             errno.EFBIG,
             f"its arrays claim {claimed:,} numbers, and its layers declare only {declared:,} "
             "weights",
+            str(path),
+        )
+    # Some of what is declared is an upper limit: at most twice what there is.
+    if declared > 2 * claimed + _BESIDE_NUMBERS:
+        raise TooLargeError(
+            errno.EFBIG,
+            f"its layers declare {declared:,} weights, and its arrays hold {claimed:,} numbers",
             str(path),
         )
 

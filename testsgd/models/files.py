@@ -41,7 +41,12 @@ from testsgd.io import (
     without_dates,
     write_text,
 )
-from testsgd.models.declared_weights import check_declared_weights, check_stored_weights
+from testsgd.models.declared_weights import (
+    check_declared_weights,
+    check_stored_weights,
+    count_by_keras,
+    declared_weights,
+)
 
 MODEL_FILE = "model.keras"
 PREPROCESSING_FILE = "preprocessing.json"
@@ -146,11 +151,12 @@ def read_layers(
     try:
         configuration = loads_json(read_member(path, _CONFIGURATION, at_most=_MOST_CONFIGURATION))
         layers = _configured_layers(configuration)
-        check_declared_weights(path, configuration, _WEIGHTS)
+        declared = declared_weights(configuration)
+        check_declared_weights(path, declared, _WEIGHTS)
         packed = read_member(path, _WEIGHTS)
         weights = io.BytesIO(packed)
         with h5py.File(weights, "r") as file:
-            check_stored_weights(path, configuration, file)
+            check_stored_weights(path, declared, file)
             stored = file["layers"]
 
             def arrays(key: str) -> list[NDArray[np.float32]]:
@@ -239,11 +245,14 @@ def read_keras_model(path: Path) -> Any:
         raise ModelError(reason, where=str(path), remedy="check the path")
     instead = "load it with Keras and give the model from Python, or as package.module:callable"
     try:
-        _check_keras_file(path)
         # Imported here: training needs this module.
         from testsgd.models.training import quiet_keras
 
-        keras = quiet_keras(f"reading {path.name}")
+        def imported_keras() -> Any:
+            return quiet_keras(f"reading {path.name}")
+
+        _check_keras_file(path, imported_keras)
+        keras = imported_keras()
         with warnings.catch_warnings():
             # Keras warns of what it leaves out, such as the state of an optimiser.
             warnings.simplefilter("ignore")
@@ -271,17 +280,25 @@ class _ForeignPartError(Exception):
     """A configuration names what is not of Keras, or holds code."""
 
 
-def _check_keras_file(path: Path) -> None:
-    """Check the sizes of a ``.keras`` file, and that it names parts of Keras only."""
+def _check_keras_file(path: Path, imported_keras: Callable[[], Any]) -> None:
+    """Check the sizes of a ``.keras`` file, and that it names parts of Keras only.
+
+    `imported_keras`: imports Keras, which takes seconds and is needed for unusual layers only.
+    """
     import h5py
 
     check_archive(path)
     configuration = loads_json(read_member(path, _CONFIGURATION, at_most=_MOST_CONFIGURATION))
     _check_parts(configuration)
-    check_declared_weights(path, configuration, _WEIGHTS)
+    declared = declared_weights(configuration)
+    if declared is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            declared = count_by_keras(configuration, imported_keras())
+    check_declared_weights(path, declared, _WEIGHTS)
     packed = read_member(path, _WEIGHTS)
     with h5py.File(io.BytesIO(packed), "r") as file:
-        check_stored_weights(path, configuration, file)
+        check_stored_weights(path, declared, file)
         sizes: list[int] = []
         file.visititems(lambda _, stored: sizes.append(getattr(stored, "nbytes", 0)))
     check_file_memory(sum(sizes), path)

@@ -9,6 +9,7 @@ predicted.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,7 @@ def read_skops(path: Path, *, trusted: bool | None = None) -> Any:
     path = Path(path)
     if (reason := why_no_file(path)) is not None:
         raise ModelError(reason, where=str(path), remedy="check the path")
+    estimator = None
     try:
         check_archive(path)
         types = set(skops.get_untrusted_types(file=path))
@@ -236,7 +238,8 @@ def read_skops(path: Path, *, trusted: bool | None = None) -> Any:
         if _PARTIAL in types and not trusted and _has_partial_checks_only(path):
             known |= {_PARTIAL}
         unknown = [] if trusted else sorted(types - known)
-        estimator = None if unknown else skops.load(path, trusted=sorted(types))
+        if not unknown:
+            estimator = _load(path, sorted(types))
         check_trees(estimator)
     except Exception as error:
         # Whatever the parsers raise at bytes that are damaged.
@@ -252,6 +255,28 @@ def read_skops(path: Path, *, trusted: bool | None = None) -> Any:
             where=str(path),
             remedy=instead if trusted is None else f"{TRUST_REMEDY}, or {instead}",
             types=tuple(unknown),
+        )
+    return estimator
+
+
+def _load(path: Path, types: list[str]) -> Any:
+    """Load an estimator of the given types; of another version's, warn once and in one sentence."""
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator = _skops().load(path, trusted=types)
+    older = [item for item in caught if issubclass(item.category, InconsistentVersionWarning)]
+    for item in caught:
+        if item not in older:
+            warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
+    if older:
+        versions: Any = older[0].message
+        warnings.warn(
+            f"{path} was written with scikit-learn {versions.original_sklearn_version} and is read "
+            f"with {versions.current_sklearn_version}, so its answers may be others",
+            UserWarning,
+            stacklevel=3,
         )
     return estimator
 

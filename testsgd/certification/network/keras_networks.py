@@ -20,7 +20,11 @@ from testsgd.certification.network import parts
 from testsgd.certification.network.feedforward import Activation, Precision, Step
 from testsgd.errors import ModelError, TestSGDError
 from testsgd.io import TooLargeError, check_by_trial, is_archive, loads_json, read_member
-from testsgd.models.declared_weights import check_declared_weights, check_stored_weights
+from testsgd.models.declared_weights import (
+    check_declared_weights,
+    check_stored_weights,
+    declared_weights,
+)
 
 # A layer's arrays, in Keras' order.
 _Stored: TypeAlias = Sequence[NDArray[np.generic]]
@@ -67,13 +71,14 @@ def _read_archive(path: Path) -> parts.ReadNetwork:
     import h5py
 
     configuration = loads_json(_member(path, "config.json", _MAXIMUM_CONFIGURATION))
+    declared = declared_weights(configuration)
     with _saying_what_is_too_large(path):
-        check_declared_weights(path, configuration, _WEIGHTS)
+        check_declared_weights(path, declared, _WEIGHTS)
     stored = _member(path, _WEIGHTS, _MAXIMUM_WEIGHTS_FILE)
     _try_hdf5([], content=stored, size=len(stored))
     with h5py.File(io.BytesIO(stored), "r") as file:
         with _saying_what_is_too_large(path):
-            check_stored_weights(path, configuration, file)
+            check_stored_weights(path, declared, file)
         return keras_network(configuration, _by_class(_inside(file, "layers"), configuration))
 
 

@@ -74,10 +74,11 @@ class Journal:
     lines.
     """
 
-    __slots__ = ("_file", "path")
+    __slots__ = ("_beginning", "_file", "path")
 
     def __init__(self, path: Path, *, digest: str, fsync: bool = False) -> None:
         self.path = Path(path)
+        self._beginning = 0
         try:
             self._file = LineFile(self.path, fsync=fsync)
         except FileInUseError as error:
@@ -109,6 +110,7 @@ class Journal:
         self._file.drop_cut_line()
         if self._file.size == 0:
             self.write(first_line)
+        self._beginning = len(first_line)
 
     def write(self, line: bytes) -> None:
         """Add a line, which ends in a line break; if that fails, the file is as before."""
@@ -133,6 +135,10 @@ class Journal:
     def close(self) -> None:
         """Close the file; it can then be opened elsewhere."""
         self._file.close()
+
+    def take_back(self) -> None:
+        """Close the file; it is gone again if it was made here, and nothing was decided."""
+        self._file.take_back(beginning=self._beginning)
 
     def _check_header(self, digest: str) -> None:
         first = read_beginning(self.path, _LONGEST_HEADER).partition(b"\n")[0]

@@ -129,7 +129,7 @@ class Shield:
                     close_period=self._log_period,
                 )
             except BaseException:
-                opened.close()
+                opened.take_back()
                 raise
             self._journal = opened
 
@@ -513,7 +513,10 @@ class Shield:
     def __enter__(self) -> Shield:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # Of what failed before anything was decided, no journal is left.
+        if kind is not None and self._journal is not None:
+            self._journal.take_back()
         self.close()
 
     @property
