@@ -203,6 +203,14 @@ def test_numbers_that_are_none_are_refused() -> None:
         find_network(model)
 
 
+def test_weights_and_intercepts_of_different_layers_are_refused() -> None:
+    model = _fit(_perceptrons("relu"), PEOPLE, TWO)
+    find_network(model)
+    model.intercepts_ = model.intercepts_[:-1]
+    with pytest.raises(ModelError, match="3 layers"):
+        find_network(model)
+
+
 def test_a_threshold_without_probabilities_is_refused() -> None:
     model = _fit(RidgeClassifier(), PEOPLE, TWO)
     assert (find_network(model, threshold=0.5).decisions(OTHERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from plain_description import HEADER, cells, description, read_text
 
@@ -181,3 +182,22 @@ def test_damaged_notes_of_pandas_in_a_file_are_one_line(
         read_frame(path)
     assert len(str(caught.value).splitlines()) == 1
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("offset", [2**30, 1, -5])
+def test_damaged_offsets_in_a_feather_file_are_one_line(offset: int, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather
+
+    path = tmp_path / "rows.feather"
+    table = pyarrow.table({"a": pyarrow.array(["abc", "defg", "hijkl"], pyarrow.string())})
+    feather.write_feather(table, str(path), compression="uncompressed")
+    sound = np.array([0, 3, 7, 12], dtype=np.int32)
+    damaged = np.array([0, 3, offset, 12], dtype=np.int32)
+    content = path.read_bytes()
+    assert content.count(sound.tobytes()) == 1
+    assert list(read_frame(path)["a"]) == ["abc", "defg", "hijkl"]
+    path.write_bytes(content.replace(sound.tobytes(), damaged.tobytes()))
+    with pytest.raises(DataError) as caught:
+        read_frame(path)
+    assert len(str(caught.value).splitlines()) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import random
@@ -149,7 +150,7 @@ def _changed_value(document: Any, chance: random.Random) -> Any:
     """Return a document in which one value or key, somewhere in it, is another."""
     holders = [holder for holder in _holders(document) if holder]
     if not holders or chance.random() < 0.02:
-        return chance.choice(ODD_VALUES)
+        return _odd_value(chance)
     holder = chance.choice(holders)
     key = chance.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
     match chance.randrange(8):
@@ -171,8 +172,13 @@ def _changed_value(document: Any, chance: random.Random) -> Any:
             # A copy, for a document cannot hold itself.
             holder[key] = json.loads(json.dumps(chance.choice(values)))
         case _:
-            holder[key] = chance.choice(ODD_VALUES)
+            holder[key] = _odd_value(chance)
     return document
+
+
+def _odd_value(chance: random.Random) -> Any:
+    """Return an odd value of its own: the next change may be inside of it."""
+    return copy.deepcopy(chance.choice(ODD_VALUES))
 
 
 def _holders(document: Any) -> list[Any]:

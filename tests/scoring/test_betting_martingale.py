@@ -123,3 +123,10 @@ def test_the_weight_is_best_where_it_is_tuned_for():
 
     best = weight_of_rate(0.99, 2_000)
     assert squared(best) < min(squared(best * 1.01), squared(best / 1.01))
+
+
+def test_a_confidence_of_nearly_nothing_has_a_weight():
+    for confidence in (1e-320, 1e-17, 1e-9, 1e-3):
+        weight = weight_of_rate(confidence, 200)
+        assert 0 < weight < math.inf
+        assert math.isfinite(weight_of_rate(confidence, 200) ** 2)

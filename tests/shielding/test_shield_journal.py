@@ -233,6 +233,19 @@ def test_what_is_no_journal_is_refused_and_stays_as_it_is(content: bytes, journa
     assert journal.read_bytes() == content
 
 
+def test_a_damaged_journal_keeps_its_cut_end(journal: Path) -> None:
+    wanted = specification(**CASES["finite"])
+    shield = Shield.synthesize(wanted)
+    with again(shield, journal) as running:
+        Caller(wanted).send(running, 4)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    damaged = b"".join([*lines[:2], b"no JSON\n", *lines[3:], b'{"group":"a","recomm'])
+    journal.write_bytes(damaged)
+    with pytest.raises(JournalError, match="line 3"):
+        again(shield, journal)
+    assert journal.read_bytes() == damaged
+
+
 def test_a_file_of_a_shield_is_no_journal_of_it(journal: Path, tmp_path: Path) -> None:
     shield = Shield.synthesize(specification(**CASES["finite"]))
     file = tmp_path / "shield.npz"

@@ -214,7 +214,16 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 def _feather(path: Path) -> pd.DataFrame:
     _need_pyarrow("reading a Feather file")
-    return _undamaged(lambda: pd.read_feather(path))
+
+    def read() -> pd.DataFrame:
+        from pyarrow import feather
+
+        # Its numbers and offsets stand in the file as they are in memory. Damaged ones lead out of
+        # it, and end the process where they are followed.
+        feather.read_table(path, memory_map=False).validate(full=True)
+        return pd.read_feather(path)
+
+    return _undamaged(read)
 
 
 def _undamaged(read: Callable[[], pd.DataFrame]) -> pd.DataFrame:

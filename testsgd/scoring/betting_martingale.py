@@ -30,6 +30,10 @@ Floats = NDArray[np.float64]
 # which it reaches here to all digits; with more it grows beyond all bounds.
 LEAST_RATE = 1e-140
 
+# Confidences below this one are taken for it: of less than 1e-16 no digit would be left. The weight
+# of a bet may be any.
+_LEAST_CONFIDENCE = 1e-9
+
 # From so many samples on the gamma functions themselves would leave less than 9 digits.
 _MANY = 20_000
 _SERIES_FROM = 10.0
@@ -44,7 +48,7 @@ def weight_of_rate(confidence: float, tuned_for: float) -> float:
     n samples the squared margin is close to r (1 - r) / n times (1 + 1/x) log((1 + x) / a^2), x
     being n over the weight. That is least where x = log((1 + x) / a^2).
     """
-    start = 2 * math.log(1 / (1 - confidence))
+    start = 2 * math.log(1 / (1 - max(confidence, _LEAST_CONFIDENCE)))
     ratio = start
     for _ in range(50):
         ratio = start + math.log1p(ratio)

@@ -287,6 +287,12 @@ def _multilayer(final: Any) -> parts.ReadNetwork:
             where="model",
             remedy="give a classifier with one label",
         )
+    if len(final.coefs_) != len(final.intercepts_):
+        raise parts.damaged(
+            f"it has weights of {len(final.coefs_)} layers, and intercepts of "
+            f"{len(final.intercepts_)}",
+            "model",
+        )
     chain: list[parts.Part] = []
     for number, (weights, bias) in enumerate(zip(final.coefs_, final.intercepts_, strict=True)):
         where = f"layer {number}"

@@ -98,17 +98,16 @@ class Journal:
             raise
 
     def _begin(self, digest: str) -> None:
-        """Check that the file is a journal of this shield, and repair its end."""
+        """Check that the file is a journal of this shield, and begin it if it has no first line."""
         header = {"format": FORMAT, "version": VERSION, "digest": digest}
         first_line = json.dumps(header).encode("ascii") + b"\n"
-        # A file that is no journal stays as it is: the beginning is checked before the end is
-        # repaired.
+        # A file that is no journal stays as it is: its beginning is checked first.
         if self._file.size > 0:
             self._check_header(digest)
         else:
             self._check_cut_header(first_line)
-        self._file.drop_cut_line()
         if self._file.size == 0:
+            self._file.drop_cut_line()
             self.write(first_line)
         self._beginning = len(first_line)
 
@@ -123,14 +122,25 @@ class Journal:
             raise self._error(what, "make room and ask again") from error
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the records behind the first line, each with the number of its line."""
+        """Yield the records behind the first line, each with the number of its line.
+
+        A last line that was cut short is left out.
+        """
         lines = enumerate(read_lines(self.path), start=1)
         try:
             for number, line in lines:
-                if number > 1:
+                if number > 1 and line.endswith(b"\n"):
                     yield number, self._parsed(line, number)
         except TooLargeError as error:
             raise self._error(str(error.strerror), "choose another file") from error
+
+    def repair_end(self) -> None:
+        """Remove a last line that was cut short, as by a process that was killed.
+
+        It must be done before a line is written, and not before all others are known to be sound:
+        a journal that is refused stays as it is.
+        """
+        self._file.drop_cut_line()
 
     def close(self) -> None:
         """Close the file; it can then be opened elsewhere."""

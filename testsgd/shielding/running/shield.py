@@ -128,6 +128,7 @@ class Shield:
                     overrule=self._take_up_final,
                     close_period=self._log_period,
                 )
+                opened.repair_end()
             except BaseException:
                 opened.take_back()
                 raise
