@@ -245,14 +245,8 @@ def read_keras_model(path: Path) -> Any:
         raise ModelError(reason, where=str(path), remedy="check the path")
     instead = "load it with Keras and give the model from Python, or as package.module:callable"
     try:
-        # Imported here: training needs this module.
-        from testsgd.models.training import quiet_keras
-
-        def imported_keras() -> Any:
-            return quiet_keras(f"reading {path.name}")
-
-        _check_keras_file(path, imported_keras)
-        keras = imported_keras()
+        _check_keras_file(path)
+        keras = _keras_for(path)
         with warnings.catch_warnings():
             # Keras warns of what it leaves out, such as the state of an optimiser.
             warnings.simplefilter("ignore")
@@ -280,11 +274,16 @@ class _ForeignPartError(Exception):
     """A configuration names what is not of Keras, or holds code."""
 
 
-def _check_keras_file(path: Path, imported_keras: Callable[[], Any]) -> None:
-    """Check the sizes of a ``.keras`` file, and that it names parts of Keras only.
+def _keras_for(path: Path) -> Any:
+    """Import Keras to read a file."""
+    # Imported here: training needs this module.
+    from testsgd.models.training import quiet_keras
 
-    `imported_keras`: imports Keras, which takes seconds and is needed for unusual layers only.
-    """
+    return quiet_keras(f"reading {path.name}")
+
+
+def _check_keras_file(path: Path) -> None:
+    """Check the sizes of a ``.keras`` file, and that it names parts of Keras only."""
     import h5py
 
     check_archive(path)
@@ -294,7 +293,7 @@ def _check_keras_file(path: Path, imported_keras: Callable[[], Any]) -> None:
     if declared is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            declared = count_by_keras(configuration, imported_keras())
+            declared = count_by_keras(configuration, _keras_for(path))
     check_declared_weights(path, declared, _WEIGHTS)
     packed = read_member(path, _WEIGHTS)
     with h5py.File(io.BytesIO(packed), "r") as file:

@@ -266,12 +266,14 @@ def _load(path: Path, types: list[str]) -> Any:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         estimator = _skops().load(path, trusted=types)
-    older = [item for item in caught if issubclass(item.category, InconsistentVersionWarning)]
+    versions: Any = None
     for item in caught:
-        if item not in older:
+        # Each part of the estimator says it anew.
+        if issubclass(item.category, InconsistentVersionWarning):
+            versions = item.message
+        else:
             warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
-    if older:
-        versions: Any = older[0].message
+    if versions is not None:
         warnings.warn(
             f"{path} was written with scikit-learn {versions.original_sklearn_version} and is read "
             f"with {versions.current_sklearn_version}, so its answers may be others",
