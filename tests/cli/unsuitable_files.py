@@ -70,5 +70,9 @@ if __name__ == "__main__":
         if not module.name.endswith("__main__"):
             with contextlib.suppress(ImportError):
                 importlib.import_module(module.name)
+    # What the package imports only when it reads a model.
+    for name in ("h5py", "skops.io"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     for line in sys.stdin:
         print(json.dumps(outcome(json.loads(line), Path(sys.argv[1]))), flush=True)
