@@ -89,3 +89,23 @@ def test_a_file_of_another_version_is_a_note_of_one_line(
     assert "older.skops" in line
     assert "1.2.2" in line
     assert version in line
+
+
+def test_what_a_model_warns_of_again_and_again_is_one_note(
+    folder: Path, testsgd: Callable[..., command_line.Finished], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "warning_model.py").write_text(
+        "import warnings\n\n"
+        "def decide(people):\n"
+        "    with warnings.catch_warnings():\n"
+        "        warnings.simplefilter('always')\n"
+        "        warnings.warn('first\\nsecond \\x1b[31m' + 'x' * 5000)\n"
+        "    return people['income'] > 30\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    finished = testsgd("audit", "demo", "--model", "warning_model:decide")
+    assert finished.code in (0, 1, 3)
+    [line] = finished.err.splitlines()
+    assert "first second" in line
+    assert "\x1b" not in line
+    assert len(line) < 400

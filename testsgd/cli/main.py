@@ -255,12 +255,15 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 @contextlib.contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Print a warning of a library, or of a model of the user's, as one line without its source."""
+    """Print each warning of a library, or of a user's model, once, in a line without its source."""
+    printed: set[str] = set()
 
     def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
         words = " ".join(str(message).split())
         shown = words if len(words) <= _MOST_OF_A_WARNING else f"{words[:_MOST_OF_A_WARNING]}…"
-        print_note(f"note: {shown}")
+        if shown not in printed:
+            printed.add(shown)
+            print_note(f"note: {shown}")
 
     before = warnings.showwarning
     warnings.showwarning = print_warning
