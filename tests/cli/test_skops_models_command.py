@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from testsgd.data import generate_demo
 from testsgd.models.skops_files import write_skops
 
-folder, testsgd = command_line.folder, command_line.testsgd
+folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
 skops = pytest.importorskip("skops.io")
 
@@ -109,3 +109,18 @@ def test_what_a_model_warns_of_again_and_again_is_one_note(
     assert "first second" in line
     assert "\x1b" not in line
     assert len(line) < 400
+
+
+def test_a_mistake_is_one_line_whatever_was_warned_of(
+    folder: Path, fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "failing_model.py").write_text(
+        "import warnings\n\n"
+        "def decide(people):\n"
+        "    with warnings.catch_warnings():\n"
+        "        warnings.simplefilter('always')\n"
+        "        warnings.warn('before the mistake')\n"
+        "    return 'no decisions'\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    assert "before" not in fails("audit", "demo", "--model", "failing_model:decide")

@@ -51,6 +51,8 @@ _LONG_NUMBER = re.compile(r"(\d{20})\d{20,}")
 # Characters that are shown of a file's name that is too long, and of a warning.
 _MOST_OF_A_NAME = 200
 _MOST_OF_A_WARNING = 300
+# Warnings that are shown of one command, each once.
+_MOST_WARNINGS = 20
 
 # Each command is a module of this package, imported when it is called. So what the list of them
 # shows, the first paragraph of a command's own help, stands here.
@@ -254,21 +256,20 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
-    """Print each warning of a library, or of a user's model, once, in a line without its source."""
-    printed: set[str] = set()
+def _warnings_in_one_line() -> Iterator[list[str]]:
+    """Collect what libraries, and a user's model, warn of: each once, in a line without source."""
+    collected: list[str] = []
 
-    def print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    def collect(message: Warning | str, *_: Any, **__: Any) -> None:
         words = " ".join(str(message).split())
         shown = words if len(words) <= _MOST_OF_A_WARNING else f"{words[:_MOST_OF_A_WARNING]}…"
-        if shown not in printed:
-            printed.add(shown)
-            print_note(f"note: {shown}")
+        if shown not in collected and len(collected) < _MOST_WARNINGS:
+            collected.append(shown)
 
     before = warnings.showwarning
-    warnings.showwarning = print_warning
+    warnings.showwarning = collect
     try:
-        yield
+        yield collected
     finally:
         warnings.showwarning = before
 
@@ -348,8 +349,13 @@ def _all_commands() -> Any:
 
 def _run(arguments: list[str] | None) -> int:
     """Run the command line and return its exit code; errors of a user are one line."""
-    with _entered, _warnings_in_one_line():
-        return _outcome(arguments)
+    with _entered, _warnings_in_one_line() as warned:
+        code = _outcome(arguments)
+    # A mistake is one line: what was warned of before it is left out.
+    if code != USAGE_ERROR:
+        for message in warned:
+            print_note(f"note: {message}")
+    return code
 
 
 def _outcome(arguments: list[str] | None) -> int:
