@@ -104,17 +104,18 @@ def test_sums_of_other_quantities_are_direct_sums_in_any_order_of_the_groups(
 
 
 @pytest.mark.parametrize("few_cells", [0, 1_000])
+@pytest.mark.parametrize(("kind", "tolerance"), [(np.float32, 1e-5), (np.float64, 1e-12)])
 @given(table=tables(), max_features=st.integers(1, 3))
-def test_single_precision_sums_are_the_same_by_product_and_by_contraction(
-    few_cells, table, max_features
+def test_repeated_sums_are_the_same_by_product_and_by_contraction(
+    few_cells, kind, tolerance, table, max_features
 ):
     contingency, found = mined(table, min_count=1, max_features=max_features)
     quantities = np.random.default_rng(0).standard_normal((3, contingency.cells))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("testsgd.rules.mining._FEW_CELLS", few_cells)
-        sums = found.single_sums(contingency)(quantities.astype(np.float32))
-    assert sums.dtype == np.float32
-    np.testing.assert_allclose(sums, found.sums_of(contingency, quantities), atol=1e-5)
+        sums = found.repeated_sums(contingency, kind)(quantities.astype(kind))
+    assert sums.dtype == kind
+    np.testing.assert_allclose(sums, found.sums_of(contingency, quantities), atol=tolerance)
 
 
 @given(tables(), st.integers(1, 5))

@@ -7,7 +7,7 @@ guarantee: the samples are drawn from the same rows in which the group was found
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -103,6 +103,7 @@ def group_stability(
 
     rule_counts = mining.rule_sets.rule_counts()
     left_out = LeftOut.of(mining.rule_sets, contingency)
+    sums_of = mining.rule_sets.repeated_sums(contingency, np.float64)
 
     def search(sample: Counts, groups: SampleRuleSets) -> _Search:
         """Begin the search for the rules that explain a sample's differences.
@@ -126,7 +127,7 @@ def group_stability(
             critical=critical,
             left_out=None if left_out is None else left_out.take(groups.places, present),
         )
-        return _Search(groups, present, steps)
+        return _Search(groups, contingency.cells, present, steps)
 
     def overlaps(chosen: NDArray[np.intp]) -> Floats:
         """Measure overlaps of the groups with those at the places `chosen`: (groups, chosen)."""
@@ -148,7 +149,7 @@ def group_stability(
         while batch := list(itertools.islice(drawn, together)):
             mined = mining.mine(batch, min_count=min_count, min_outside=least_outside)
             searches = [search(*item) for item in zip(batch, mined, strict=True)]
-            yield from map(overlaps, _searched(searches, mining))
+            yield from map(overlaps, _searched(searches, sums_of))
 
     return shares_found(looked_for, sample_overlaps(), overlap)
 
@@ -158,15 +159,18 @@ class _Search:
     """The search for explaining rules in one bootstrap sample."""
 
     groups: SampleRuleSets
+    cells: int
     present: NDArray[np.intp]  # The cells that the sample has rows in
     steps: Generator[Floats, Floats, tuple[ExplainingRule, ...]]
 
 
-def _searched(searches: Sequence[_Search], mining: SampleMining) -> list[NDArray[np.intp]]:
+def _searched(
+    searches: Sequence[_Search], sums_of: Callable[[Floats], Floats]
+) -> list[NDArray[np.intp]]:
     """Run searches together, step by step; return the places of the groups that each chose.
 
-    What all of them want summed over the groups is summed at once: of a sample alone, the calls
-    would take longer than the sums.
+    `sums_of` sums quantities (q, cells) over all groups (q, groups). What all searches want summed
+    is summed at once: of a sample alone, the calls would take longer than the sums.
     """
     chosen = [np.zeros(0, dtype=np.intp) for _ in searches]
     answers: dict[int, Floats | None] = dict.fromkeys(range(len(searches)))
@@ -180,11 +184,11 @@ def _searched(searches: Sequence[_Search], mining: SampleMining) -> list[NDArray
                 rules = np.array([rule.group for rule in ended.value], dtype=np.intp)
                 chosen[index] = search.groups.places[rules]
                 continue
-            wanted[index] = np.zeros((len(quantities), mining.contingency.cells))
+            wanted[index] = np.zeros((len(quantities), search.cells))
             wanted[index][:, search.present] = quantities
         if not wanted:
             break
-        sums = mining.rule_sets.sums_of(mining.contingency, np.concatenate(list(wanted.values())))
+        sums = sums_of(np.concatenate(list(wanted.values())))
         ends = np.cumsum([len(quantities) for quantities in wanted.values()])[:-1]
         answers = {
             index: part[:, searches[index].groups.places]

@@ -20,7 +20,7 @@ from testsgd.certification.result import CertificationResult
 from testsgd.certification.search_progress import SearchProgress
 from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
-from testsgd.io import check_table_name, kind_of_file
+from testsgd.io import CHECKPOINT, check_table_name, goes_on_from, kind_of_file
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
 from testsgd.progress import shown_progress
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from testsgd.certification.given_people import People
 
 Weight = Literal["volume", "data"]
+_RESUME = "resume from it, or remove it"
 
 
 def protected_names(protected: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -340,13 +341,13 @@ def _checkpoint(checkpoint: str | Path | None, resume: bool) -> Path | None:
                 name="resume",
             )
         return None
-    if Path(checkpoint).exists() and not resume:
-        path = Path(checkpoint)
-        is_own = path.is_file() and kind_of_file(path) == "checkpoint"
+    path = Path(checkpoint)
+    if goes_on_from(path, kind=CHECKPOINT) and not resume:
+        is_own = path.is_file() and kind_of_file(path) == CHECKPOINT
         raise ParameterError(
             "there is a checkpoint already" if is_own else "what is there is no checkpoint",
             where=str(checkpoint),
-            remedy="resume from it, or remove it" if is_own else "name another file",
+            remedy=_RESUME if is_own else "name another file, or give --force",
             name="checkpoint",
         )
-    return Path(checkpoint)
+    return path

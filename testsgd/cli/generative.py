@@ -19,6 +19,7 @@ from testsgd.io import (
     escape_controls,
     files_together,
     is_mixed,
+    keeping_inputs,
     loads_json,
     write_bytes,
     write_text,
@@ -393,7 +394,9 @@ def journal(
     """
     from testsgd.generative import Enforcer
 
-    enforcer = Enforcer(spec, state=state)
+    # It is only read here, so that --force replaces nothing.
+    with keeping_inputs([state]):
+        enforcer = Enforcer(spec, state=state)
     try:
         for line in enforcer.journal():
             record = loads_json(line)

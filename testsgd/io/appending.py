@@ -130,6 +130,11 @@ class LineFile:
         """Remove a last line that was cut short, as by a process that was killed."""
         os.ftruncate(self._file, self.size)
 
+    def clear(self) -> None:
+        """Remove everything that is in the file."""
+        os.ftruncate(self._file, 0)
+        self.size = 0
+
     def end_cut_line(self) -> None:
         """Give a last line that was cut short its line break."""
         end = os.fstat(self._file).st_size

@@ -10,12 +10,15 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from testsgd.io.identity import check_no_input
 from testsgd.io.reading import read_beginning
 
 _HEADER_BYTES = 100
 _SIGNATURE = b"SQLite format 3\0"
 # In the header: the versions that write and read the file, 2 with a write-ahead log.
 _WITH_LOG = 2
+# How the names end of the files that SQLite has beside a database.
+_BESIDE = ("-wal", "-shm", "-journal")
 # The path, device and inode of the files that were recognised. They are not opened again by hand:
 # closing such a file would drop the locks that SQLite holds on it in this process. The path is
 # among them because the inode of a file that is removed may be given to another one.
@@ -29,7 +32,11 @@ class ForeignDatabaseError(ValueError):
 
 @contextlib.contextmanager
 def recognised_database(
-    path: Path, application_id: int, *, check_version: Callable[[int], None] | None = None
+    path: Path,
+    application_id: int,
+    *,
+    check_version: Callable[[int], None] | None = None,
+    replace: bool = False,
 ) -> Iterator[None]:
     """Check that a file is free, or a database of one application; make it within the block.
 
@@ -45,11 +52,15 @@ def recognised_database(
     check_version : callable, optional
         Called with what ``PRAGMA user_version`` says of a database of the application's that is not
         known yet; raises if that is not suitable.
+    replace : bool, default=False
+        Whether a file that is something else is removed, with the files that SQLite has beside it.
 
     Raises
     ------
     ForeignDatabaseError
-        If it is something else. It is left as it is.
+        If it is something else, and not to be replaced. It is left as it is.
+    ConfigurationError
+        If it is to be replaced, and is one that is kept by :func:`testsgd.io.keeping_inputs`.
 
     Examples
     --------
@@ -65,7 +76,13 @@ def recognised_database(
     """
     with _recognising:
         if path.exists():
-            _recognise(path, application_id, check_version)
+            try:
+                _recognise(path, application_id, check_version)
+            except ForeignDatabaseError:
+                if not (replace and path.is_file()):
+                    raise
+                check_no_input(path)
+                _remove(path)
         # A link to nowhere is another's.
         is_new = not os.path.lexists(path)
         try:
@@ -95,6 +112,13 @@ def _recognise(
         raise ForeignDatabaseError("is a database of another program")
     if check_version is not None:
         check_version(version)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, and what SQLite would take for the log of the database that comes there."""
+    path.unlink()
+    for ending in _BESIDE:
+        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
 
 
 def database_schema(path: Path) -> tuple[str, ...] | None:

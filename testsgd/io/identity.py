@@ -26,7 +26,10 @@ _LOOKED_AT = 2**18
 _JSON_MARK = re.compile(rb'"(?:schema|format)":\s*"(testsgd\.[\w.-]+)')
 # What work goes on from is known whatever its name, which is the user's choice.
 DEAD_LETTERS = "dead letters"
-_GOING_ON = ("testsgd.monitor-state", "testsgd.journal", DEAD_LETTERS)
+CHECKPOINT = "checkpoint"
+MONITOR_STATE = "testsgd.monitor-state"
+SHIELD_JOURNAL = "testsgd.shield-journal"
+_GOING_ON = (MONITOR_STATE, SHIELD_JOURNAL, "testsgd.journal", DEAD_LETTERS)
 _DEAD_LETTER_MARK = re.compile(rb'\{"dead_letter": "\w+", "said": "')
 _GOING_ON_MARK = re.compile(rb'\s*\{\s*"format":\s*"(testsgd\.[\w.-]+)')
 _FIRST_KEY = re.compile(rb'^\s*\{\s*"((?:[^"\\]|\\.)*)"')
@@ -252,6 +255,83 @@ def check_replaceable(
         )
 
 
+def may_replace_any_file() -> bool:
+    """Return whether this is within :func:`replacing_any_file`.
+
+    Examples
+    --------
+    >>> from testsgd.io import may_replace_any_file, replacing_any_file
+    >>> with replacing_any_file():
+    ...     may_replace_any_file()
+    True
+    """
+    return _replacing_any.get()
+
+
+def begins_anew(target: str | Path, *, kind: str) -> bool:
+    """Return whether a file is to be replaced where one of a kind would be gone on with.
+
+    It is so within :func:`replacing_any_file`, if the file is there and is of another kind. A file
+    of the kind is never replaced, be it damaged or of another run: it may be all that is left.
+
+    Parameters
+    ----------
+    target : str or pathlib.Path
+        What work would go on from.
+    kind : str
+        What :func:`kind_of_file` says of such files.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is one that is kept by :func:`keeping_inputs`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import SHIELD_JOURNAL, begins_anew, replacing_any_file
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     _ = file.write("a text")
+    ...     file.flush()
+    ...     with replacing_any_file():
+    ...         begins_anew(file.name, kind=SHIELD_JOURNAL)
+    True
+    """
+    target = Path(target)
+    if not (_replacing_any.get() and target.is_file() and target.stat().st_size > 0):
+        return False
+    check_no_input(target)
+    return kind_of_file(target) != kind
+
+
+def goes_on_from(target: str | Path, *, kind: str) -> bool:
+    """Return whether work goes on from what is there: it is there, and is not to be replaced.
+
+    Parameters
+    ----------
+    target : str or pathlib.Path
+        What work would go on from.
+    kind : str
+        As for :func:`begins_anew`.
+
+    Raises
+    ------
+    ConfigurationError
+        As by :func:`begins_anew`.
+
+    Examples
+    --------
+    >>> from testsgd.io import CHECKPOINT, goes_on_from
+    >>> goes_on_from("there is no such file", kind=CHECKPOINT)
+    False
+    """
+    return Path(target).exists() and not begins_anew(target, kind=kind)
+
+
 def remove_file(target: str | Path, *, kind: str) -> bool:
     """Remove a file if it is of a kind of testsgd's; leave any other as it is.
 
@@ -317,7 +397,7 @@ def _kind_of_archive(path: Path) -> str | None:
             if has_tree and names.issuperset(_CHECKPOINT_MEMBERS):
                 # Four bytes a character.
                 text = _beginning_of_member(archive, _CHECKPOINT).replace(b"\0", b"")
-                return "checkpoint" if _CHECKPOINT_MARK.search(text) else None
+                return CHECKPOINT if _CHECKPOINT_MARK.search(text) else None
     except (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile):
         return None
     return None

@@ -358,7 +358,7 @@ class Draws:
         """Return the draws of a noise for some groups."""
         return cls(
             noise=noise,
-            sum_groups=rule_sets.single_sums(contingency),
+            sum_groups=rule_sets.repeated_sums(contingency, np.float32),
             groups=len(rule_sets),
             samples=samples,
             seed=seed,

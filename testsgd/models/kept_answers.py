@@ -14,6 +14,7 @@ from testsgd.io import (
     ForeignDatabaseError,
     database_schema,
     loads_json,
+    may_replace_any_file,
     recognised_database,
 )
 
@@ -39,7 +40,9 @@ _LOCKED_SECONDS = 30
 class KeptAnswers:
     """A file of answers, each under the key of its question.
 
-    What is kept is on the disk when :meth:`keep` returns. Several processes may use one file.
+    What is kept is on the disk when :meth:`keep` returns. Several processes may use one file. A
+    file that is something else is refused; one that is made within
+    :func:`testsgd.io.replacing_any_file` replaces it.
 
     Parameters
     ----------
@@ -57,6 +60,8 @@ class KeptAnswers:
 
     def __init__(self, path: Path) -> None:
         self._path = Path(path)
+        # Asked here, as the file may be opened in another thread.
+        self._replaces = may_replace_any_file()
 
     def find(self, keys: Sequence[str]) -> dict[str, Any]:
         """Return the answers that are kept, by their keys.
@@ -95,7 +100,9 @@ class KeptAnswers:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             is_earlier = database_schema(self._path) == _EARLIER_SCHEMA
             known_by = 0 if is_earlier else APPLICATION_ID
-            with recognised_database(self._path, known_by, check_version=self._check_version):
+            with recognised_database(
+                self._path, known_by, check_version=self._check_version, replace=self._replaces
+            ):
                 connection = sqlite3.connect(self._path, timeout=_LOCKED_SECONDS)
                 with _closed_if_raised(connection):
                     _prepare(connection)
@@ -105,7 +112,7 @@ class KeptAnswers:
             raise ConfigurationError(
                 f"the file {error}, and holds no kept answers",
                 where=str(self._path),
-                remedy="name a new file",
+                remedy="name a new file, or give --force",
             ) from error
         except (OSError, sqlite3.Error, ValueError) as error:
             raise ConfigurationError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from testsgd.errors import DataError, EventError, ResultError, TestSGDError
-from testsgd.io import locked, moved_together
+from testsgd.io import MONITOR_STATE, goes_on_from, locked, moved_together
 from testsgd.monitoring.dead_letter_file import DeadLetterFile
 from testsgd.monitoring.event_sources import (
     EventSource,
@@ -70,7 +70,7 @@ def load_monitor(
         specification = MonitorSpecification.from_dict(specification)
     elif not isinstance(specification, MonitorSpecification):
         specification = MonitorSpecification.read(specification)
-    if state is not None and Path(state).exists():
+    if state is not None and goes_on_from(state, kind=MONITOR_STATE):
         return Monitor.load(state, specification, clock=clock, on_dead_letter=on_dead_letter)
     return Monitor(specification, clock=clock, on_dead_letter=on_dead_letter)
 
@@ -209,13 +209,13 @@ def monitored(
             if on_dead_letter is not None:
                 on_dead_letter(letter)
 
+        resumed = path is not None and goes_on_from(path, kind=MONITOR_STATE)
         watching = load_monitor(specification, state=path, clock=clock, on_dead_letter=bury)
         if dead_letters is not None:
             saved = None if path is None else watching.dead_letter_bytes
             letters = opened.enter_context(DeadLetterFile(dead_letters, saved))
         if not isinstance(events, EventSource):
             events = event_source(events, watching.specification)
-        resumed = path is not None and path.exists()
         dead_before = watching.status().dead_letters
         alerts: list[Alert] = []
         left_out = 0

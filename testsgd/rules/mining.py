@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ _FINGERPRINT_SEED = 1986
 # What the fingerprint of a universe is multiplied by, before that of the group is added.
 _MIXING = np.int64(6364136223846793005)
 
-Singles = NDArray[np.float32]
+Real = TypeVar("Real", np.float32, np.float64)
 
 # Up to this number of cells, and of members of groups (16 MB), a product is quicker.
 _FEW_CELLS = 128
@@ -139,18 +139,21 @@ class FrequentRuleSets:
                 sums += cell_sums(contingency, subset, self.position[groups], numbers[:, groups])
         return sums
 
-    def single_sums(self, contingency: Contingency) -> Callable[[Singles], Singles]:
-        """Return a function that sums quantities (q, cells) over all groups (q, groups) in float32.
+    def repeated_sums(
+        self, contingency: Contingency, kind: type[Real]
+    ) -> Callable[[NDArray[Real]], NDArray[Real]]:
+        """Return a function that sums quantities (q, cells) over all groups (q, groups).
 
-        It is for sums that are taken again and again. Of few cells a product with the groups'
-        members takes a fifth of the time of a contraction.
+        It is for sums that are taken again and again, of the type `kind`. Of few cells a product
+        with the groups' members takes a fifth of the time of a contraction.
         """
         if contingency.cells > _FEW_CELLS or contingency.cells * len(self) > _MOST_MEMBERS:
             return partial(self.sums_of, contingency)
-        members = self.members(np.arange(len(self)), contingency).T.astype(np.float32)
+        members = self.members(np.arange(len(self)), contingency).T.astype(kind)
 
-        def product(quantities: Singles) -> Singles:
-            return quantities @ members
+        def product(quantities: NDArray[Real]) -> NDArray[Real]:
+            sums: NDArray[Real] = quantities @ members
+            return sums
 
         return product
 

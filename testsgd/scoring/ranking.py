@@ -61,13 +61,29 @@ def rank_groups(
     [2, 1, 0]
     """
     # Scores that are equal but for the rounding of their rates are ties.
-    keys: list[NDArray[Any]] = [rules, -support]
-    if harmed is not None:
-        keys.append(~harmed)
-    keys.append(-np.round(score, 12))
+    keys: list[NDArray[Any]] = [_order_of_ties(support, rules, harmed), -np.round(score, 12)]
     if first_by is not None:
         keys.append(-np.round(first_by, 12))
-    return np.lexsort((*keys, ~decided))
+    if not decided.all():
+        keys.append(~decided)
+    return np.lexsort(keys)
+
+
+def _order_of_ties(
+    support: NDArray[np.int64], rules: NDArray[np.int64], harmed: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """Return one number that orders groups of equal scores, shape (groups,): one sort, not three.
+
+    The smallest comes first: harmed groups, then many rows, then few rules.
+    """
+    if len(support) == 0:
+        return np.zeros(0, dtype=np.int64)
+    most_rows = int(support.max())
+    most_rules = int(rules.max())
+    ties: NDArray[np.int64] = (most_rows - support) * (most_rules + 1) + rules
+    if harmed is not None:
+        ties += ~harmed * ((most_rows + 1) * (most_rules + 1))
+    return ties
 
 
 def distinct_groups(

@@ -16,7 +16,14 @@ from testsgd.certification.network import FeedForward
 from testsgd.certification.outcome import Moment, Shares
 from testsgd.certification.search.branch_and_bound import BINS, BranchAndBound, OpenBoxes, SplitTree
 from testsgd.errors import ResultError
-from testsgd.io import DAMAGED_ARCHIVE, kind_of_file, loads_json, read_arrays, write_arrays
+from testsgd.io import (
+    CHECKPOINT,
+    DAMAGED_ARCHIVE,
+    kind_of_file,
+    loads_json,
+    read_arrays,
+    write_arrays,
+)
 
 _VERSION = 2
 
@@ -160,7 +167,7 @@ def read_checkpoint(path: Path, search: BranchAndBound, about: str) -> tuple[flo
         ) from error
     except (*DAMAGED_ARCHIVE, LookupError, TypeError, AttributeError) as error:
         # What numpy says of files of other kinds is about pickled objects, and helps nobody.
-        is_own = kind_of_file(path) == "checkpoint"
+        is_own = kind_of_file(path) == CHECKPOINT
         raise ResultError(
             "the checkpoint is damaged" if is_own else "the file is no checkpoint that is whole",
             where=str(path),

@@ -13,7 +13,7 @@ from typing import Any
 from testsgd.errors import StateError
 from testsgd.generative.stores.combining import Combiner
 from testsgd.generative.stores.protocol import Change, evaluate, sorted_keys
-from testsgd.io import ForeignDatabaseError, recognised_database
+from testsgd.io import ForeignDatabaseError, may_replace_any_file, recognised_database
 
 VERSION = 1
 # In the header of the file: it says whose file it is ("tSGE").
@@ -52,7 +52,8 @@ class SQLiteStore:
     ------
     StateError
         If the file is another program's, of another version, broken, or cannot be written. It is
-        left as it is.
+        left as it is; but within :func:`testsgd.io.replacing_any_file` another program's is
+        replaced.
 
     Examples
     --------
@@ -82,7 +83,10 @@ class SQLiteStore:
             with self._failing("opened"):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 with recognised_database(
-                    self.path, APPLICATION_ID, check_version=self._check_version
+                    self.path,
+                    APPLICATION_ID,
+                    check_version=self._check_version,
+                    replace=may_replace_any_file(),
                 ):
                     self._writer = self._connect()
                     self._prepare(self._writer)

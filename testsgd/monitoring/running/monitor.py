@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import EventError, ResultError, TestSGDError
-from testsgd.io import loads_json, memory_limit, read_text, write_text
+from testsgd.io import MONITOR_STATE, loads_json, memory_limit, read_text, write_text
 from testsgd.monitoring import trials
 from testsgd.monitoring.judging import Alert, PropertyJudge
 from testsgd.monitoring.running.status_summary import MonitorStatus, sum_up
 from testsgd.monitoring.specification import MonitorSpecification
 
-FORMAT = "testsgd.monitor-state/2"
+FORMAT = f"{MONITOR_STATE}/2"
 
 
 def write_state(path: Path, specification: MonitorSpecification, state: dict[str, Any]) -> None:

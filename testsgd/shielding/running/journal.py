@@ -14,9 +14,11 @@ from typing import Any
 
 from testsgd.errors import GuaranteeBrokenError, JournalError, TestSGDError
 from testsgd.io import (
+    SHIELD_JOURNAL,
     FileInUseError,
     LineFile,
     TooLargeError,
+    begins_anew,
     loads_json,
     read_beginning,
     read_lines,
@@ -24,10 +26,11 @@ from testsgd.io import (
 from testsgd.shielding.running.periods import PeriodPolicy
 from testsgd.shielding.running.state import ShieldState
 
-FORMAT = "testsgd.shield-journal"
+FORMAT = SHIELD_JOURNAL
 VERSION = 1
 # A first line that is longer is none of a journal.
 _LONGEST_HEADER = 1 << 12
+_NO_JOURNAL = "choose another file, or give --force"
 
 _text = json.encoder.encode_basestring_ascii
 
@@ -68,10 +71,11 @@ def period_line(period: int, active: bool, bound: Fraction | None = None) -> byt
 class Journal:
     """An open journal, which no other process can open meanwhile; made if it is not there.
 
-    A journal of another shield, which has another `digest`, is refused. One that was made and whose
-    first line cannot be written, as on a full disk, is gone again. With `fsync` each line is
-    on the disc before the call returns; without it a machine that loses power can lose the last
-    lines.
+    A journal of another shield, which has another `digest`, is refused; so is a file that is no
+    journal, but within :func:`testsgd.io.replacing_any_file` it is replaced. A journal that was
+    made and whose first line cannot be written, as on a full disk, is gone again. With `fsync` each
+    line is on the disc before the call returns; without it a machine that loses power can lose the
+    last lines.
     """
 
     __slots__ = ("_beginning", "_file", "path")
@@ -102,7 +106,9 @@ class Journal:
         header = {"format": FORMAT, "version": VERSION, "digest": digest}
         first_line = json.dumps(header).encode("ascii") + b"\n"
         # A file that is no journal stays as it is: its beginning is checked first.
-        if self._file.size > 0:
+        if begins_anew(self.path, kind=FORMAT):
+            self._file.clear()
+        elif self._file.size > 0:
             self._check_header(digest)
         else:
             self._check_cut_header(first_line)
@@ -159,7 +165,7 @@ class Journal:
         version = header.get("version")
         written_digest = header.get("digest")
         if header.get("format") != FORMAT:
-            raise self._error("this is no journal of a shield", "choose another file")
+            raise self._error("this is no journal of a shield", _NO_JOURNAL)
         if version != VERSION:
             what = f"the journal has version {version!r}, not {VERSION}"
             remedy = "use the testsgd that wrote it, or start a new journal"
@@ -173,7 +179,7 @@ class Journal:
         """Refuse a file without a whole line, unless it is the beginning of this first line."""
         beginning = read_beginning(self.path, len(first_line))
         if not first_line.startswith(beginning):
-            raise self._error("this is no journal of a shield", "choose another file")
+            raise self._error("this is no journal of a shield", _NO_JOURNAL)
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
