@@ -116,7 +116,9 @@ def test_an_input_is_no_state(folder: Path, fails: Fails) -> None:
     assert events.read_text() == EVENTS
 
 
-@pytest.mark.parametrize(("content", "resume"), zip(OF_OTHERS, [[], ["--resume"]] * 2, strict=True))
+@pytest.mark.parametrize(
+    ("content", "resume"), list(zip(OF_OTHERS, [[], ["--resume"]] * 2, strict=True))
+)
 def test_a_checkpoint(
     content: str, resume: list[str], folder: Path, testsgd: Runs, fails: Fails
 ) -> None:
