@@ -15,6 +15,7 @@ import pytest
 
 import testsgd as package
 from testsgd.io import replacing_any_file
+from testsgd.mitigation.journal import Journal
 from testsgd.models.kept_answers import KeptAnswers
 
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
@@ -132,6 +133,26 @@ def test_a_checkpoint(
     # From now on it is one of testsgd's: it is gone on with, or stays as it is.
     assert testsgd(*words, "--out", "mine", "--force").code == (0 if resume else 2)
     assert resume or theirs.read_bytes() == own
+
+
+@pytest.mark.parametrize("content", OF_OTHERS)
+def test_a_journal_of_a_mitigation(content: str, folder: Path) -> None:
+    theirs = folder / "journal.json"
+    theirs.write_text(content)
+    with pytest.raises(package.errors.ConfigurationError):
+        Journal(theirs, {"work": 1}, resume=True)
+    assert theirs.read_text() == content
+    with replacing_any_file():
+        Journal(theirs, {"work": 1}, resume=True).keep("one", [1])
+        assert Journal(theirs, {"work": 1}, resume=True).get("one") == [1]
+        # One of testsgd's is never begun anew where the work is to go on from it.
+        own = theirs.read_text()
+        with pytest.raises(package.errors.ConfigurationError):
+            Journal(theirs, {"work": 2}, resume=True)
+        theirs.write_text(own[:-9])
+        with pytest.raises(package.errors.ConfigurationError):
+            Journal(theirs, {"work": 1}, resume=True)
+    assert theirs.read_text() == own[:-9]
 
 
 @pytest.mark.parametrize("content", OF_OTHERS)

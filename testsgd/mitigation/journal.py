@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ConfigurationError
-from testsgd.io import check_replaceable, loads_json, read_text, remove_file, write_text
+from testsgd.io import (
+    check_replaceable,
+    goes_on_from,
+    loads_json,
+    read_text,
+    remove_file,
+    write_text,
+)
 
 _KIND = "testsgd.journal"
 _FORMAT = f"{_KIND}/2"
@@ -34,7 +41,7 @@ class Journal:
         text = json.dumps(about, sort_keys=True)
         self._about = hashlib.sha256(text.encode()).hexdigest()
         self._entries: dict[str, Any] = {}
-        if resume and self._path is not None and self._path.is_file():
+        if resume and self._path is not None and _goes_on_from(self._path):
             self._entries = self._read(self._path)
 
     @property
@@ -77,12 +84,12 @@ def check_journal(path: Path | str | None, *, resume: bool) -> None:
     Raises
     ------
     ConfigurationError
-        If the file is no journal of a mitigation; within :func:`testsgd.io.replacing_any_file` only
-        if the work is to go on from it. Also if its figures were changed, and are to be used.
+        If the file is no journal of a mitigation, but not within
+        :func:`testsgd.io.replacing_any_file`. Also if its figures were changed, and are to be used.
     """
     if path is None:
         return
-    if resume and Path(path).is_file():
+    if resume and _goes_on_from(Path(path)):
         _document(Path(path))
     check_replaceable(path, kind=_KIND)
 
@@ -90,6 +97,10 @@ def check_journal(path: Path | str | None, *, resume: bool) -> None:
 def remove_journal(path: Path | str) -> None:
     """Remove the journal of a mitigation that has ended; a file that is none stays."""
     remove_file(path, kind=_KIND)
+
+
+def _goes_on_from(path: Path) -> bool:
+    return path.is_file() and goes_on_from(path, kind=_KIND)
 
 
 def _document(path: Path) -> tuple[Any, dict[str, Any]]:
