@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import command_line
 import pytest
 
 import testsgd as package
+from testsgd.data import bundled_folder
 from testsgd.io import replacing_any_file
 from testsgd.mitigation.journal import Journal
 from testsgd.models.kept_answers import KeptAnswers
@@ -29,12 +31,12 @@ MONITOR = EXAMPLES / "monitors" / "loans-demographic-parity.toml"
 PEOPLE = EXAMPLES / "generative" / "people.toml"
 EVENTS = '{"group": "female", "decision": 1}\n{"group": "male", "decision": 0}\n'
 NETWORK = ("demo", "--domain", "demo", "--protected", "gender")
-# Files of others: a text, lines, a document, and what only begins as testsgd's do.
+# Files of others: a text, lines and documents.
 OF_OTHERS = [
     "notes without a line break",
     "a first line\nand a last one that is not ended",
     '{"mine": [1, 2]}\n',
-    '{"format": "testsgd.notes"}\n{"mine": 1}\n',
+    '{"format": "of something else"}\n{"mine": 1}\n',
 ]
 
 
@@ -202,3 +204,109 @@ def test_answers_of_a_model(content: str, folder: Path) -> None:
     answers.keep({"one": 1})
     with replacing_any_file():
         assert KeptAnswers(theirs).find(["one"]) == {"one": 1}
+
+
+def damaged(content: bytes) -> list[bytes]:
+    """Return what a file may have become: cut, a byte changed, a mark before it, lines lost."""
+    return [
+        content,
+        content[: max(300, len(content) - 200)],
+        b"\xef\xbb\xbf" + content,
+        bytes([content[0] ^ 1]) + content[1:],
+        b"\0" * 60 + content[60:],
+    ]
+
+
+@pytest.fixture
+def own(folder: Path, shield: Path, testsgd: Runs) -> dict[str, bytes]:
+    """Files that work goes on from, and a shield, by what they are."""
+    (folder / "events.jsonl").write_text(EVENTS)
+    journal_of_one(shield, folder / "journal")
+    words = ("monitor", "run", MONITOR, "--events", "events.jsonl", "--state", "state")
+    assert testsgd(*words).code == 3
+    words = ("certify", *NETWORK, "--time-limit", "0.5", "--checkpoint", "search.npz")
+    assert testsgd(*words, "--out", "mine").code == 0
+    with closing(package.Enforcer(PEOPLE, state=folder / "enforcer")) as enforcer:
+        enforcer.finish(enforcer.begin("a portrait of a nurse"), "a woman")
+    KeptAnswers(folder / "answers").keep({"one": 1})
+    Journal(folder / "mitigation", {"work": 1}, resume=False).keep("one", [1])
+    names = ["journal", "state", "search.npz", "enforcer", "answers", "mitigation", shield.name]
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def test_files_of_testsgd_are_never_begun_anew(
+    own: dict[str, bytes], shield: Path, folder: Path, testsgd: Runs
+) -> None:
+    def as_journal(path: Path) -> None:
+        package.load_shield(shield, journal=path).close()
+
+    def as_state(path: Path) -> None:
+        package.load_monitor(MONITOR, state=path)
+
+    def as_dead_letters(path: Path) -> None:
+        package.monitor(MONITOR, [{"no": "event"}], dead_letters=path)
+
+    def as_checkpoint(path: Path) -> None:
+        package.certify("demo", "demo", protected="gender", checkpoint=path, time_limit=0.1)
+
+    def as_enforcer(path: Path) -> None:
+        package.Enforcer(PEOPLE, state=path).close()
+
+    def as_answers(path: Path) -> None:
+        KeptAnswers(path).keep({"one": 1})
+
+    def as_mitigation(path: Path) -> None:
+        Journal(path, {"work": 2}, resume=True).keep("one", [1])
+
+    openers = {
+        "journal": as_journal,
+        "state": as_state,
+        "letters": as_dead_letters,
+        "search.npz": as_checkpoint,
+        "enforcer": as_enforcer,
+        "answers": as_answers,
+        "mitigation": as_mitigation,
+    }
+    for name, content in own.items():
+        for number, present in enumerate(damaged(content)):
+            for kind, opener in openers.items():
+                if kind == name:
+                    continue
+                target = folder / f"{name}-{number}-{kind}"
+                target.write_bytes(present)
+                with replacing_any_file(), suppress(package.TestSGDError):
+                    opener(target)
+                assert target.read_bytes() == present, target
+
+
+def test_what_is_replaced_is_back_if_nothing_came_of_it(
+    shield: Path, folder: Path, fails: Fails
+) -> None:
+    theirs = folder / "decisions"
+    theirs.write_text(OF_OTHERS[0])
+    words = ("shield", "serve", shield, "--port", "99999", "--journal", theirs, "--force")
+    fails(*words)
+    assert theirs.read_text() == OF_OTHERS[0]
+
+
+@pytest.mark.parametrize("beside", ["preprocessing.json", "card.json"])
+def test_what_is_read_beside_a_model_is_an_input(beside: str, folder: Path, fails: Fails) -> None:
+    model = Path(shutil.copytree(bundled_folder("models") / "demo", folder / "model"))
+    before = (model / beside).read_bytes()
+    words = ("certify", model / "model.keras", "--domain", "demo", "--protected", "gender")
+    fails(*words, "--checkpoint", model / beside, "--force")
+    assert (model / beside).read_bytes() == before
+
+
+def test_a_module_of_a_specification_is_an_input(folder: Path, fails: Fails) -> None:
+    module = folder / "readers.py"
+    module.write_text("def gender(output):\n    return None\n")
+    text = PEOPLE.read_text(encoding="utf-8")
+    specification = folder / "people.toml"
+    specification.write_text(f'{text}\n# classify = "readers:gender"\n', encoding="utf-8")
+    specification.write_text(
+        text.replace("[groupings", '[mine]\nof = "readers:gender"\n[groupings', 1)
+    )
+    fails("generative", "serve", "--spec", specification, "--upstream", "http://127.0.0.1:9/v1",
+          "--state", module, "--force")  # fmt: skip
+    assert module.read_text().startswith("def gender")

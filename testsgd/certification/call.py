@@ -20,7 +20,7 @@ from testsgd.certification.result import CertificationResult
 from testsgd.certification.search_progress import SearchProgress
 from testsgd.data import DatasetSpecification, catalogue, find_table
 from testsgd.errors import ParameterError
-from testsgd.io import CHECKPOINT, check_table_name, goes_on_from, kind_of_file
+from testsgd.io import CHECKPOINT, OTHER_FILE_REMEDY, check_table_name, goes_on_from, kind_of_file
 from testsgd.models import read_card
 from testsgd.parameters import parameters_of
 from testsgd.progress import shown_progress
@@ -342,12 +342,12 @@ def _checkpoint(checkpoint: str | Path | None, resume: bool) -> Path | None:
             )
         return None
     path = Path(checkpoint)
-    if goes_on_from(path, kind=CHECKPOINT) and not resume:
+    if goes_on_from(path) and not resume:
         is_own = path.is_file() and kind_of_file(path) == CHECKPOINT
         raise ParameterError(
             "there is a checkpoint already" if is_own else "what is there is no checkpoint",
             where=str(checkpoint),
-            remedy=_RESUME if is_own else "name another file, or give --force",
+            remedy=_RESUME if is_own else OTHER_FILE_REMEDY,
             name="checkpoint",
         )
     return path

@@ -45,7 +45,7 @@ from testsgd.certification.search import (
     write_checkpoint,
 )
 from testsgd.errors import ParameterError
-from testsgd.io import CHECKPOINT, goes_on_from, is_reproducible, table_file
+from testsgd.io import goes_on_from, is_reproducible, table_file
 from testsgd.scoring import clopper_pearson
 
 Progress = Callable[[Moment], None]
@@ -287,7 +287,7 @@ def certify_network(
     problem = build_problem(network, domain)
     task = _Task(network, domain, problem, parameters, progress)
     path = None if checkpoint is None else Path(checkpoint)
-    if export_regions is not None and path is not None and goes_on_from(path, kind=CHECKPOINT):
+    if export_regions is not None and path is not None and goes_on_from(path):
         raise ParameterError(
             "the checkpoint does not hold the boxes that are decided already",
             where="export_regions",
@@ -373,7 +373,7 @@ def _branch_and_bound(
         search = BranchAndBound(prover, when_decided=None if rows is None else rows.add_decided)
         already, moments = 0.0, list[Moment]()
         digest = fingerprint(task.network, task.domain) if checkpoint is not None else ""
-        known = checkpoint is not None and goes_on_from(checkpoint, kind=CHECKPOINT)
+        known = checkpoint is not None and goes_on_from(checkpoint)
         if checkpoint is not None and known:
             already, moments = read_checkpoint(checkpoint, search, digest)
         clock.start(already)

@@ -126,15 +126,30 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _named_files(text: str, folder: Path) -> Iterator[Path]:
-    """Yield the files that a text names: a name, ``FILE:KEY``, or a command with its words."""
-    names = {text, text.rpartition(":")[0]}
+    """Yield the files that a text names, and what is read beside a model.
+
+    It is a name, ``FILE:KEY``, ``MODULE:NAME``, the folder of a model, or a command with its words.
+    """
+    first = text.rpartition(":")[0]
+    names = {text, first, f"{first.replace('.', '/')}.py"}
     if text.startswith("cmd:"):
         names.update(text.removeprefix("cmd:").split())
     for name in sorted(names):
         # Some texts are no names of files at all.
         try:
             is_file = bool(name) and (folder / name).is_file()
+            # A word alone is rather a name of the catalogue.
+            is_folder = os.sep in name and (folder / name).is_dir()
         except (OSError, ValueError):
             continue
         if is_file:
             yield folder / name
+            if Path(name).name in OF_MODELS:
+                yield from _of_model((folder / name).parent)
+        elif is_folder:
+            yield from _of_model(folder / name)
+
+
+def _of_model(folder: Path) -> list[Path]:
+    """Return the files of a model in a folder."""
+    return [folder / name for name in OF_MODELS if (folder / name).is_file()]

@@ -7,7 +7,7 @@ from typing import Any
 
 from testsgd.data.schema_parts import repeated
 from testsgd.errors import ParameterError
-from testsgd.io import DEEPEST, check_document
+from testsgd.io import DEEPEST, check_document, unreadable_because
 
 
 def _no_number(name: str) -> float:
@@ -47,7 +47,8 @@ def json_object(text: str | bytes, *, example: str, meant: str = "event") -> dic
         what = f"not valid JSON: it is nested more than {DEEPEST} levels deep"
         raise ParameterError(what, remedy="give a JSON object") from error
     except ValueError as error:
-        raise ParameterError(f"not valid JSON: {error}", remedy="give a JSON object") from error
+        what = f"not valid JSON: {unreadable_because(error)}"
+        raise ParameterError(what, remedy="give a JSON object") from error
     if not isinstance(value, dict):
         raise ParameterError(
             f"a JSON {json_kind(value)} is no {meant}", remedy=f"give an object such as {example}"

@@ -29,14 +29,17 @@ from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
 from .documents import loads_json as loads_json
 from .documents import loads_toml as loads_toml
+from .documents import unreadable_because as unreadable_because
 from .identity import CHECKPOINT as CHECKPOINT
 from .identity import DEAD_LETTERS as DEAD_LETTERS
 from .identity import MONITOR_STATE as MONITOR_STATE
+from .identity import OTHER_FILE_REMEDY as OTHER_FILE_REMEDY
 from .identity import SHIELD_JOURNAL as SHIELD_JOURNAL
 from .identity import begins_anew as begins_anew
 from .identity import check_no_input as check_no_input
 from .identity import check_replaceable as check_replaceable
 from .identity import goes_on_from as goes_on_from
+from .identity import is_of_others as is_of_others
 from .identity import keeping_inputs as keeping_inputs
 from .identity import kind_of_file as kind_of_file
 from .identity import may_replace_any_file as may_replace_any_file

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from testsgd.io.identity import STAGING
 from testsgd.io.writing import lock, writing_to
 
 _BLOCK = 1 << 16
@@ -56,12 +58,14 @@ class LineFile:
     16
     """
 
-    __slots__ = ("_file", "_fsync", "_is_broken", "_is_new", "path", "size")
+    __slots__ = ("_aside", "_file", "_fsync", "_is_broken", "_is_new", "path", "size")
 
     def __init__(self, path: str | Path, *, fsync: bool = False) -> None:
         self.path = Path(path)
         self._fsync = fsync
         self._is_broken = False
+        # What was in the place of the file, under another name.
+        self._aside: Path | None = None
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file, self._is_new = _opened(self.path)
         self.size = 0
@@ -130,10 +134,17 @@ class LineFile:
         """Remove a last line that was cut short, as by a process that was killed."""
         os.ftruncate(self._file, self.size)
 
-    def clear(self) -> None:
-        """Remove everything that is in the file."""
-        os.ftruncate(self._file, 0)
-        self.size = 0
+    def begin_anew(self) -> None:
+        """Begin another file in the place of this one, which :meth:`take_back` puts back.
+
+        It is gone once the file is closed.
+        """
+        aside = self.path.with_name(f"{STAGING[0]}{secrets.token_hex(8)}{STAGING[1]}")
+        self.path.rename(aside)
+        self._aside = aside
+        os.close(self._file)
+        self._file, self._is_new = _opened(self.path)
+        self.size = self._locked_size()
 
     def end_cut_line(self) -> None:
         """Give a last line that was cut short its line break."""
@@ -183,6 +194,9 @@ class LineFile:
             # While it is locked: afterwards it may be another's.
             with contextlib.suppress(OSError):
                 self.path.unlink()
+                if self._aside is not None:
+                    self._aside.rename(self.path)
+                    self._aside = None
         self.close()
 
     def close(self) -> None:
@@ -191,6 +205,10 @@ class LineFile:
             with contextlib.suppress(OSError):
                 os.close(self._file)
             self._file = -1
+        if self._aside is not None:
+            with contextlib.suppress(OSError):
+                self._aside.unlink()
+            self._aside = None
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from testsgd.io.identity import check_no_input
+from testsgd.io.identity import check_no_input, is_of_others
 from testsgd.io.reading import read_beginning
 
 _HEADER_BYTES = 100
@@ -53,7 +53,8 @@ def recognised_database(
         Called with what ``PRAGMA user_version`` says of a database of the application's that is not
         known yet; raises if that is not suitable.
     replace : bool, default=False
-        Whether a file that is something else is removed, with the files that SQLite has beside it.
+        Whether a file of others, by :func:`testsgd.io.is_of_others`, is removed, with the files
+        that SQLite has beside it.
 
     Raises
     ------
@@ -79,7 +80,7 @@ def recognised_database(
             try:
                 _recognise(path, application_id, check_version)
             except ForeignDatabaseError:
-                if not (replace and path.is_file()):
+                if not (replace and path.is_file() and is_of_others(path)):
                     raise
                 check_no_input(path)
                 _remove(path)

@@ -77,7 +77,7 @@ def loads_json(
         raise ValueError(_NO_MEMORY) from None
     except ValueError as error:
         if _LIMIT_ON_DIGITS in str(error):
-            raise ValueError(_MANY_DIGITS) from None
+            raise ValueError(unreadable_because(error)) from None
         raise
     decoded = text if isinstance(text, str) else text.decode(json.detect_encoding(text))
     check_document(document, decoded, half_characters=half_characters)
@@ -120,10 +120,31 @@ def loads_toml(text: str, *, exact: bool = False) -> dict[str, Any]:
         raise ValueError(_NO_MEMORY) from None
     except ValueError as error:
         if _LIMIT_ON_DIGITS in str(error):
-            raise ValueError(_MANY_DIGITS) from None
+            raise ValueError(unreadable_because(error)) from None
         raise
     check_document(document, text)
     return document
+
+
+def unreadable_because(error: ValueError) -> str:
+    """Return why a document cannot be read, without advice that is for programs.
+
+    Parameters
+    ----------
+    error : ValueError
+        What the reader raised.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from testsgd.io import unreadable_because
+    >>> unreadable_because(ValueError("Expecting value: line 1 column 1 (char 0)"))
+    'Expecting value: line 1 column 1 (char 0)'
+    """
+    return _MANY_DIGITS if _LIMIT_ON_DIGITS in str(error) else str(error)
 
 
 def _check_keys(text: str) -> None:

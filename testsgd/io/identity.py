@@ -32,6 +32,7 @@ SHIELD_JOURNAL = "testsgd.shield-journal"
 _GOING_ON = (MONITOR_STATE, SHIELD_JOURNAL, "testsgd.journal", DEAD_LETTERS)
 _DEAD_LETTER_MARK = re.compile(rb'\{"dead_letter": "\w+", "said": "')
 _GOING_ON_MARK = re.compile(rb'\s*\{\s*"format":\s*"(testsgd\.[\w.-]+)')
+_BY_FIRST_KEY = "JSON "
 _FIRST_KEY = re.compile(rb'^\s*\{\s*"((?:[^"\\]|\\.)*)"')
 # Signatures of pages, those of earlier versions too. The first is searched at the beginning of a
 # page, the second at its end; one is enough, but of Markdown, where both must be there. A page that
@@ -61,6 +62,22 @@ _CHECKPOINT = "notes.npy"
 _CHECKPOINT_MEMBERS = {_CHECKPOINT, "lo.npy", "known.npy"}
 _CHECKPOINT_TREE = "tree_"
 _CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
+# Of a file that has one of these testsgd may be the author, even if it is damaged: what it writes
+# names it, has these members or these marks of a database, is a line of a shield's journal, or a
+# checksum of what is gone on with.
+_SIGNS = (
+    b"testsgd",
+    _SHIELD.encode(),
+    _CHECKPOINT.encode(),
+    b"tSGE",
+    b"tSGA",
+    b"CREATE TABLE answers (key TEXT PRIMARY KEY",
+    b'"recommendation":',
+    b'"checksum": ',
+    b'"digest": ',
+)
+# What to do about a file that is none of those that work goes on from.
+OTHER_FILE_REMEDY = "choose another file, or give --force if this one is none of testsgd's"
 # The file that says what a model and those beside it are: it is moved last.
 CARD = "card.json"
 _NETWORK = "model.keras"
@@ -206,7 +223,11 @@ def kind_of_file(path: str | Path) -> str | None:
 
 
 def check_replaceable(
-    target: str | Path, *, by: str | Path | None = None, kind: str | None = None
+    target: str | Path,
+    *,
+    by: str | Path | None = None,
+    kind: str | None = None,
+    gone_on_with: bool = False,
 ) -> None:
     """Raise if writing a file would replace one of another kind.
 
@@ -219,6 +240,8 @@ def check_replaceable(
         passes, unless `kind` is given.
     kind : str, optional
         What :func:`kind_of_file` will say of the file that is to be written, known before it is.
+    gone_on_with : bool, default=False
+        Whether work goes on from what is there: then :func:`replacing_any_file` changes nothing.
 
     Raises
     ------
@@ -235,7 +258,7 @@ def check_replaceable(
             "cannot write there (it is no file)", where=str(target), remedy="choose another name"
         )
     check_no_input(target)
-    if _replacing_any.get() or target.stat().st_size == 0:
+    if (_replacing_any.get() and not gone_on_with) or target.stat().st_size == 0:
         return
     present = kind_of_file(target)
     if present is None:
@@ -268,18 +291,17 @@ def may_replace_any_file() -> bool:
     return _replacing_any.get()
 
 
-def begins_anew(target: str | Path, *, kind: str) -> bool:
-    """Return whether a file is to be replaced where one of a kind would be gone on with.
+def begins_anew(target: str | Path) -> bool:
+    """Return whether a file is to be replaced where one that testsgd wrote would be gone on with.
 
-    It is so within :func:`replacing_any_file`, if the file is there and is of another kind. A file
-    of the kind is never replaced, be it damaged or of another run: it may be all that is left.
+    It is so within :func:`replacing_any_file`, if the file is there and nothing says that testsgd
+    wrote it. A file of testsgd's is never replaced so, be it damaged, of another run or of another
+    kind: it may be all that is left.
 
     Parameters
     ----------
     target : str or pathlib.Path
         What work would go on from.
-    kind : str
-        What :func:`kind_of_file` says of such files.
 
     Returns
     -------
@@ -293,30 +315,57 @@ def begins_anew(target: str | Path, *, kind: str) -> bool:
     Examples
     --------
     >>> import tempfile
-    >>> from testsgd.io import SHIELD_JOURNAL, begins_anew, replacing_any_file
+    >>> from testsgd.io import begins_anew, replacing_any_file
     >>> with tempfile.NamedTemporaryFile("w") as file:
     ...     _ = file.write("a text")
     ...     file.flush()
     ...     with replacing_any_file():
-    ...         begins_anew(file.name, kind=SHIELD_JOURNAL)
+    ...         begins_anew(file.name)
     True
     """
     target = Path(target)
     if not (_replacing_any.get() and target.is_file() and target.stat().st_size > 0):
         return False
     check_no_input(target)
-    return kind_of_file(target) != kind
+    return is_of_others(target)
 
 
-def goes_on_from(target: str | Path, *, kind: str) -> bool:
+def is_of_others(path: Path) -> bool:
+    """Return whether nothing says that testsgd wrote a file, not even that it once did.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A file that exists.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from testsgd.io import is_of_others
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     _ = file.write('{"format": "testsgd.shield-jou')
+    ...     file.flush()
+    ...     is_of_others(Path(file.name))
+    False
+    """
+    kind = kind_of_file(path)
+    # The first key of a document says nothing of its author.
+    if kind is not None and not kind.startswith(_BY_FIRST_KEY):
+        return False
+    return not any(sign in part for part in _ends(path) for sign in _SIGNS)
+
+
+def goes_on_from(target: str | Path) -> bool:
     """Return whether work goes on from what is there: it is there, and is not to be replaced.
 
     Parameters
     ----------
     target : str or pathlib.Path
         What work would go on from.
-    kind : str
-        As for :func:`begins_anew`.
 
     Raises
     ------
@@ -325,11 +374,11 @@ def goes_on_from(target: str | Path, *, kind: str) -> bool:
 
     Examples
     --------
-    >>> from testsgd.io import CHECKPOINT, goes_on_from
-    >>> goes_on_from("there is no such file", kind=CHECKPOINT)
+    >>> from testsgd.io import goes_on_from
+    >>> goes_on_from("there is no such file")
     False
     """
-    return Path(target).exists() and not begins_anew(target, kind=kind)
+    return Path(target).exists() and not begins_anew(target)
 
 
 def remove_file(target: str | Path, *, kind: str) -> bool:
@@ -417,7 +466,7 @@ def _kind_of_json(beginning: bytes, *, marked_only: bool) -> str | None:
     if _THRESHOLDS.match(beginning):
         return "model thresholds.json"
     first = None if marked_only else _FIRST_KEY.match(beginning)
-    return f"JSON {first[1].decode(errors='replace')}" if first else None
+    return f"{_BY_FIRST_KEY}{first[1].decode(errors='replace')}" if first else None
 
 
 def _kind_of_parquet(path: Path) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from testsgd.errors import ConfigurationError
 from testsgd.io import (
+    begins_anew,
     check_replaceable,
     goes_on_from,
     loads_json,
@@ -91,7 +92,8 @@ def check_journal(path: Path | str | None, *, resume: bool) -> None:
         return
     if resume and _goes_on_from(Path(path)):
         _document(Path(path))
-    check_replaceable(path, kind=_KIND)
+    if not begins_anew(path):
+        check_replaceable(path, kind=_KIND, gone_on_with=True)
 
 
 def remove_journal(path: Path | str) -> None:
@@ -100,7 +102,7 @@ def remove_journal(path: Path | str) -> None:
 
 
 def _goes_on_from(path: Path) -> bool:
-    return path.is_file() and goes_on_from(path, kind=_KIND)
+    return path.is_file() and goes_on_from(path)
 
 
 def _document(path: Path) -> tuple[Any, dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from testsgd.errors import ConfigurationError
 from testsgd.io import (
+    OTHER_FILE_REMEDY,
     ForeignDatabaseError,
     database_schema,
     loads_json,
@@ -112,7 +113,7 @@ class KeptAnswers:
             raise ConfigurationError(
                 f"the file {error}, and holds no kept answers",
                 where=str(self._path),
-                remedy="name a new file, or give --force",
+                remedy=OTHER_FILE_REMEDY,
             ) from error
         except (OSError, sqlite3.Error, ValueError) as error:
             raise ConfigurationError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from testsgd.errors import DataError, EventError, ResultError, TestSGDError
-from testsgd.io import MONITOR_STATE, goes_on_from, locked, moved_together
+from testsgd.io import goes_on_from, locked, moved_together
 from testsgd.monitoring.dead_letter_file import DeadLetterFile
 from testsgd.monitoring.event_sources import (
     EventSource,
@@ -70,7 +70,7 @@ def load_monitor(
         specification = MonitorSpecification.from_dict(specification)
     elif not isinstance(specification, MonitorSpecification):
         specification = MonitorSpecification.read(specification)
-    if state is not None and goes_on_from(state, kind=MONITOR_STATE):
+    if state is not None and goes_on_from(state):
         return Monitor.load(state, specification, clock=clock, on_dead_letter=on_dead_letter)
     return Monitor(specification, clock=clock, on_dead_letter=on_dead_letter)
 
@@ -209,7 +209,7 @@ def monitored(
             if on_dead_letter is not None:
                 on_dead_letter(letter)
 
-        resumed = path is not None and goes_on_from(path, kind=MONITOR_STATE)
+        resumed = path is not None and goes_on_from(path)
         watching = load_monitor(specification, state=path, clock=clock, on_dead_letter=bury)
         if dead_letters is not None:
             saved = None if path is None else watching.dead_letter_bytes

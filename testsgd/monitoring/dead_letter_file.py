@@ -9,7 +9,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from testsgd.io import DEAD_LETTERS, LineFile, check_replaceable, loads_json, writing_to
+from testsgd.io import (
+    DEAD_LETTERS,
+    LineFile,
+    begins_anew,
+    check_replaceable,
+    loads_json,
+    writing_to,
+)
 from testsgd.monitoring.trials import DeadLetter
 
 _REMEDY = "choose another file for the dead letters"
@@ -35,7 +42,8 @@ class DeadLetterFile:
     ------
     ConfigurationError
         If the file cannot be opened or written, another process adds to it, or it has something
-        else than dead letters; not the last within :func:`testsgd.io.replacing_any_file`.
+        else than dead letters. Within :func:`testsgd.io.replacing_any_file` only another file of
+        testsgd's is refused.
     """
 
     def __init__(self, path: str | Path, saved: int | None) -> None:
@@ -44,9 +52,11 @@ class DeadLetterFile:
             self._file = LineFile(self._path)
             try:
                 # A file that has no dead letters stays as it is: its beginning is checked before
-                # its end is repaired.
-                if self._path.is_file() and not self._is_cut_letter():
-                    check_replaceable(self._path, kind=DEAD_LETTERS)
+                # its end is repaired. To one of others, where that may be replaced, letters are added
+                # behind what is there.
+                is_known = self._is_cut_letter() or begins_anew(self._path)
+                if self._path.is_file() and not is_known:
+                    check_replaceable(self._path, kind=DEAD_LETTERS, gone_on_with=True)
                 self._mend_last_line(was_killed=saved is not None)
             except BaseException:
                 self._file.take_back()

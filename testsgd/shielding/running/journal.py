@@ -14,6 +14,7 @@ from typing import Any
 
 from testsgd.errors import GuaranteeBrokenError, JournalError, TestSGDError
 from testsgd.io import (
+    OTHER_FILE_REMEDY,
     SHIELD_JOURNAL,
     FileInUseError,
     LineFile,
@@ -30,7 +31,6 @@ FORMAT = SHIELD_JOURNAL
 VERSION = 1
 # A first line that is longer is none of a journal.
 _LONGEST_HEADER = 1 << 12
-_NO_JOURNAL = "choose another file, or give --force"
 
 _text = json.encoder.encode_basestring_ascii
 
@@ -106,8 +106,8 @@ class Journal:
         header = {"format": FORMAT, "version": VERSION, "digest": digest}
         first_line = json.dumps(header).encode("ascii") + b"\n"
         # A file that is no journal stays as it is: its beginning is checked first.
-        if begins_anew(self.path, kind=FORMAT):
-            self._file.clear()
+        if begins_anew(self.path):
+            self._file.begin_anew()
         elif self._file.size > 0:
             self._check_header(digest)
         else:
@@ -165,7 +165,7 @@ class Journal:
         version = header.get("version")
         written_digest = header.get("digest")
         if header.get("format") != FORMAT:
-            raise self._error("this is no journal of a shield", _NO_JOURNAL)
+            raise self._error("this is no journal of a shield", OTHER_FILE_REMEDY)
         if version != VERSION:
             what = f"the journal has version {version!r}, not {VERSION}"
             remedy = "use the testsgd that wrote it, or start a new journal"
@@ -179,7 +179,7 @@ class Journal:
         """Refuse a file without a whole line, unless it is the beginning of this first line."""
         beginning = read_beginning(self.path, len(first_line))
         if not first_line.startswith(beginning):
-            raise self._error("this is no journal of a shield", _NO_JOURNAL)
+            raise self._error("this is no journal of a shield", OTHER_FILE_REMEDY)
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
