@@ -52,8 +52,8 @@ class DeadLetterFile:
             self._file = LineFile(self._path)
             try:
                 # A file that has no dead letters stays as it is: its beginning is checked before
-                # its end is repaired. To one of others, where that may be replaced, letters are added
-                # behind what is there.
+                # its end is repaired. To one of others, where that may be replaced, letters are
+                # added behind what is there.
                 is_known = self._is_cut_letter() or begins_anew(self._path)
                 if self._path.is_file() and not is_known:
                     check_replaceable(self._path, kind=DEAD_LETTERS, gone_on_with=True)
