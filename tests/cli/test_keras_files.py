@@ -164,3 +164,45 @@ def test_a_network_of_testsgd_says_its_labels_itself(testsgd: Run, folder: Path)
     asked = ("--model", "demo", "--sensitive", "gender")
     assert testsgd("audit", "num.csv", *asked, *QUICK).code == 0
     assert rates(folder)[0][0].startswith("gender = ")
+
+
+def test_inputs_are_the_columns_that_they_are_called_by(
+    network: Any, folder: Path, testsgd: Run, fails: Callable[..., str]
+) -> None:
+    keras = pytest.importorskip("keras")
+    keras.utils.set_random_seed(1)
+    age, income = keras.Input((1,), name="age"), keras.Input((1,), name="income")
+    sex = keras.Input((1,), name="sex", dtype="string")
+    coded = keras.layers.StringLookup(vocabulary=["f", "m"], output_mode="one_hot")(sex)
+    both = keras.layers.Concatenate()([age, income])
+    end = keras.layers.Dense(1, activation="sigmoid")
+    numbers = keras.Model([age, income], end(both))
+    texts = keras.Model(
+        [age, income, sex],
+        keras.layers.Dense(1, activation="sigmoid")(keras.layers.Concatenate()([both, coded])),
+    )
+    source = np.random.default_rng(0)
+    rows = pd.DataFrame({"income": source.random(300), "sex": source.choice(["f", "m"], 300)})
+    rows["age"] = source.random(300)
+    labels = pd.Series(np.where(rows["age"] > 0.5, "yes", "no"), name="paid")
+    for made in (numbers, texts):
+        given = {each.name: rows[[each.name]].to_numpy() for each in made.inputs}
+        given = {
+            name: column.astype(np.float32 if name != "sex" else object)
+            for name, column in given.items()
+        }
+        if made is texts:
+            tensorflow = pytest.importorskip("tensorflow")
+            given["sex"] = tensorflow.constant(given["sex"].tolist())
+        said = made.predict(given, verbose=0)[:, 0] >= 0.5
+        assert 0 < said.mean() < 1
+        result = package.audit(
+            made, rows, labels, sensitive_features=["sex"], replicates=99, stability=0
+        )
+        assert result.summary.overall_rate == said.mean()
+    numbers.save(folder / "mine.keras")
+    rows.assign(paid=labels).to_csv(folder / "people.csv", index=False)
+    words = ("audit", "people.csv", "--model", "mine.keras", "--label", "paid", *SENSITIVE, *QUICK)
+    assert testsgd(*words).code == 0
+    rows.drop(columns="income").assign(paid=labels).to_csv(folder / "people.csv", index=False)
+    assert "'income'" in fails(*words, "--out", "other")

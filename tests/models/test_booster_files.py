@@ -247,3 +247,34 @@ def test_a_booster_of_xgboost_itself_is_a_model() -> None:
         for asked in (model, model.get_booster())
     )
     pd.testing.assert_frame_equal(by_classifier, by_booster)
+
+
+def test_a_booster_of_lightgbm_takes_its_columns_by_name() -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    rows, granted = people()
+    model = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1).fit(rows, granted)
+    said = model.predict(rows)
+    more = rows[rows.columns[::-1]].assign(region=np.resize(["north", "south", "east"], len(rows)))
+    for given in (rows, rows[rows.columns[::-1]], more):
+        result = testsgd.audit(
+            model.booster_, given, granted, sensitive_features=["woman"], **QUICK
+        )
+        assert result.summary.overall_rate == said.mean()
+
+
+def test_a_model_of_catboost_takes_its_columns_by_name() -> None:
+    catboost = pytest.importorskip("catboost")
+    rows, granted = people()
+    options = {"iterations": 20, "verbose": False, "allow_writing_files": False}
+    model = catboost.CatBoostClassifier(**options).fit(rows, granted)
+    said = model.predict(rows)
+    more = rows[rows.columns[::-1]].assign(region=np.resize(["north", "south", "east"], len(rows)))
+    for given in (rows, more):
+        result = testsgd.audit(model, given, granted, sensitive_features=["woman"], **QUICK)
+        assert result.summary.overall_rate == (said == 1).mean()
+    numbers = catboost.CatBoostRegressor(**options).fit(rows, rows["age"])
+    result = testsgd.audit_model_by_metrics(
+        numbers, more, rows["age"], sensitive_features=["woman"], metrics=["mean"]
+    )
+    [metric] = result.summary.metrics
+    assert metric.overall == pytest.approx(numbers.predict(rows).mean())

@@ -22,6 +22,9 @@ from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of,
 from testsgd.metrics.summing import kind_of_rows, sum_rows
 from testsgd.models.answers import no_scores_given
 
+# Sums of whole numbers below it are exact in a float.
+_MOST_ROWS = 2**53
+
 
 def audit_counts(
     counts: Any,
@@ -106,6 +109,12 @@ def audit_counts(
     if (times % 1 != 0).any():
         raise DataError(
             "a number of rows is not whole",
+            where=f"column {rows!r}",
+            remedy="name the column that says how many rows there are",
+        )
+    if times.sum() >= _MOST_ROWS:
+        raise DataError(
+            f"there are {times.sum():.4g} rows altogether, more than can be counted exactly",
             where=f"column {rows!r}",
             remedy="name the column that says how many rows there are",
         )

@@ -391,9 +391,10 @@ def _ask(
     counter: Counter,
 ) -> _Answers:
     """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`."""
-    if _is_about_numbers(metrics, labels):
+    is_about_numbers = _is_about_numbers(metrics, labels)
+    if is_about_numbers:
         model = as_numbers(model)
-    if _is_taken_as_it_is(model, labels):
+    if _is_taken_as_it_is(model, labels, is_about_numbers=is_about_numbers):
         predictions = predictions_of_model(
             model,
             rows,
@@ -473,14 +474,23 @@ def _chosen(values: Any, chosen: NDArray[np.intp], *, where: str, rows: int) -> 
     return values_of(values, where, rows=rows).iloc[chosen].reset_index(drop=True)
 
 
-def _is_taken_as_it_is(model: Any, labels: pd.Series[Any] | None) -> bool:
+def _is_taken_as_it_is(
+    model: Any, labels: pd.Series[Any] | None, *, is_about_numbers: bool
+) -> bool:
     """Return whether a model's predictions say themselves what they are.
 
-    If not they are read as the favourable class of the labels, or another.
+    If not they are read as the favourable class of the labels, or another. `is_about_numbers`:
+    whether a metric is of numbers, so that they are no classes.
     """
-    if isinstance(model, (str, Path)) or getattr(model, "classes_", None) is not None:
+    if isinstance(model, (str, Path)) or _has_classes(model):
         return False
-    return labels is None or is_of_numbers(model) or are_numbers(labels)
+    return labels is None or is_of_numbers(model) or are_numbers(labels) or is_about_numbers
+
+
+def _has_classes(model: Any) -> bool:
+    """Return whether a model says which labels it predicts; a regression of CatBoost says none."""
+    classes = getattr(model, "classes_", None)
+    return classes is not None and (not hasattr(classes, "__len__") or len(classes) > 0)
 
 
 def _is_about_numbers(metrics: Wanted | None, labels: pd.Series[Any] | None) -> bool:

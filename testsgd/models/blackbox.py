@@ -202,13 +202,23 @@ class ColumnFunction:
 
 
 def named_columns(source: Any) -> tuple[str, ...] | None:
-    """Return the columns that a model, or its method, names in ``feature_names_in_``, or None."""
+    """Return the columns that a model, or its method, names, or None.
+
+    They are in ``feature_names_in_``; of a model of CatBoost in ``feature_names_``. A Keras model
+    of several inputs, each of one number or text a row, has them as the names of its inputs.
+    """
+    if is_keras_model(source):
+        return _input_columns(source)
     for owner in (source, getattr(source, "__self__", None)):
+        is_catboost = type(owner).__module__.partition(".")[0] == "catboost"
         # A property of a foreign class may raise anything where it has nothing to tell.
         with contextlib.suppress(Exception):
-            names = getattr(owner, "feature_names_in_", None)
+            names = getattr(owner, "feature_names_" if is_catboost else "feature_names_in_", None)
             if names is not None and not isinstance(names, str):
-                return tuple(str(name) for name in names)
+                columns = tuple(str(name) for name in names)
+                # Where it was fitted to an array, CatBoost calls the columns by their numbers.
+                made_up = is_catboost and columns == tuple(map(str, range(len(columns))))
+                return None if made_up else columns
     return None
 
 
@@ -320,8 +330,35 @@ def check_number_columns(rows: pd.DataFrame, *, width: Any, taker: str) -> None:
             ) from error
 
 
+def _input_columns(network: Any) -> tuple[str, ...] | None:
+    """Return the names of a Keras model's inputs, if they are several of one value a row."""
+    inputs = getattr(network, "inputs", None) or []
+    if len(inputs) < 2 or any(tuple(each.shape) not in ((None, 1), (None,)) for each in inputs):
+        return None
+    return tuple(each.name for each in inputs)
+
+
+def _named_inputs(network: Any, rows: pd.DataFrame) -> dict[str, Any]:
+    """Return a column for each input of a Keras model, of the input's type and shape."""
+    named = {}
+    for each in network.inputs:
+        column = rows[each.name]
+        if each.dtype == "string":
+            import tensorflow as tf
+
+            values = tf.constant(column.astype(str).tolist(), dtype=tf.string)
+            named[each.name] = values[:, tf.newaxis] if len(each.shape) == 2 else values
+            continue
+        check_number_columns(column.to_frame(), width=1, taker="the network")
+        numbers = float_inputs(column.to_frame()).astype(each.dtype)
+        named[each.name] = numbers if len(each.shape) == 2 else numbers[:, 0]
+    return named
+
+
 def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
     """Raise a ModelError if rows are not as many columns of numbers as a network takes."""
+    if _input_columns(network) is not None:
+        return
     # Several inputs have a list of shapes.
     shape = getattr(network, "input_shape", None)
     width = shape[1] if isinstance(shape, tuple) and len(shape) == 2 else None
@@ -331,7 +368,8 @@ def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
 def keras_inputs(network: Any, asked: pd.DataFrame | Sequence[str]) -> Any:
     """Return rows as an array of numbers, and texts as a tensor of the shape a model takes."""
     if isinstance(asked, pd.DataFrame):
-        return float_inputs(asked)
+        named = _input_columns(network) is not None
+        return _named_inputs(network, asked) if named else float_inputs(asked)
     if network.inputs[0].dtype != "string":
         raise ValueError(f"it takes {network.inputs[0].dtype}, not texts")
     import tensorflow as tf

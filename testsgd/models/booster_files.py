@@ -275,16 +275,16 @@ def read_xgboost(path: Path) -> FileModel | NumbersModel:
     return xgboost_model(_read(read, path), path)
 
 
-def is_xgboost_booster(source: Any) -> bool:
-    """Return whether an object is a booster of XGBoost, without importing that.
+def is_booster(source: Any, library: str) -> bool:
+    """Return whether an object is a ``Booster`` of a library, without importing that.
 
     Examples
     --------
-    >>> is_xgboost_booster(len)
+    >>> is_booster(len, "xgboost")
     False
     """
     kind = type(source)
-    return kind.__name__ == "Booster" and kind.__module__.partition(".")[0] == "xgboost"
+    return kind.__name__ == "Booster" and kind.__module__.partition(".")[0] == library
 
 
 def _category_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -359,6 +359,23 @@ def read_lightgbm(path: Path) -> FileModel | NumbersModel:
         return lightgbm.Booster(model_file=str(path)), lightgbm_objective(content)
 
     booster, objective = _read(read, path)
+    return _lightgbm_model(booster, objective, path)
+
+
+def lightgbm_model(booster: Any) -> FileModel | NumbersModel:
+    """Return a booster of LightGBM as a model of data frames, which takes its columns by name.
+
+    Raises
+    ------
+    ModelError
+        If its objective is unknown.
+    """
+    text = booster.model_to_string(num_iteration=1)
+    return _lightgbm_model(booster, lightgbm_objective(text.encode()), Path("Booster"))
+
+
+def _lightgbm_model(booster: Any, objective: str, path: Path) -> FileModel | NumbersModel:
+    """Return a booster of an objective as a model; `path` is named in errors."""
     names = booster.feature_name()
     made_up = all(name == f"Column_{place}" for place, name in enumerate(names))
     columns = None if made_up else names

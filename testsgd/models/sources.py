@@ -16,7 +16,8 @@ from typing import Any
 from testsgd.errors import ModelError
 from testsgd.models.blackbox import is_keras_model
 from testsgd.models.booster_files import (
-    is_xgboost_booster,
+    is_booster,
+    lightgbm_model,
     read_catboost,
     read_lightgbm,
     read_onnx,
@@ -118,12 +119,13 @@ def adapted(source: Any) -> Any:
     Parameters
     ----------
     source : object
-        A model: a module of PyTorch, a model of MLflow, a booster of XGBoost, or anything else.
+        A model: a module of PyTorch, a model of MLflow, a booster of XGBoost or LightGBM, or
+        anything else.
 
     Returns
     -------
     object
-        For these three an object with a ``predict`` method; else `source` itself, such as a
+        For these an object with a ``predict`` method; else `source` itself, such as a
         function, an estimator or a Keras model.
 
     Examples
@@ -136,8 +138,10 @@ def adapted(source: Any) -> Any:
         return TorchModel(source)
     if is_mlflow_model(source):
         return MLflowModel(source, name=type(source).__name__)
-    if is_xgboost_booster(source):
+    if is_booster(source, "xgboost"):
         return xgboost_model(source)
+    if is_booster(source, "lightgbm"):
+        return lightgbm_model(source)
     return source
 
 
