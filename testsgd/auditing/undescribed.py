@@ -302,9 +302,10 @@ def audit_file(
         )
     # Of a model's rows the sensitive features are checked with all other columns.
     known = sensitive_features if predictions is not None else ()
-    check_columns(frame, {"predictions": predictions, "label": label}, known)
+    named = {"predictions": predictions, "label": label}
+    check_columns(frame, named, known)
     if not sensitive_features:
-        raise no_sensitive_feature(frame)
+        raise no_sensitive_feature(frame, named)
     name = Path(path).name.partition(".")[0]
     labels = None if label is None else frame[label]
     features = frame.drop(columns=[item for item in (predictions, label) if item is not None])
@@ -427,12 +428,16 @@ def check_not_sensitive(named: Mapping[str, str | None], sensitive_features: Seq
             )
 
 
-def no_sensitive_feature(frame: pd.DataFrame) -> ParameterError:
-    """Return the error of a file of which no sensitive feature is named."""
+def no_sensitive_feature(frame: pd.DataFrame, named: Mapping[str, str | None]) -> ParameterError:
+    """Return the error of a file of which no sensitive feature is named.
+
+    `named`: columns by what they are for, which are no sensitive features.
+    """
+    others = [str(column) for column in frame.columns if column not in named.values()]
     return ParameterError(
         "no sensitive feature is named",
         where="sensitive",
-        remedy=f"name some of the columns {', '.join(list(frame.columns)[:20])}",
+        remedy=f"name some of the columns {', '.join(others[:20])}",
     )
 
 

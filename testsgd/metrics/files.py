@@ -118,7 +118,7 @@ def audit_file_of_predictions(
     frame = read_frame(Path(path), encoding=encoding)
     check_columns(frame, named, sensitive_features)
     if not sensitive_features:
-        raise no_sensitive_feature(frame)
+        raise no_sensitive_feature(frame, named)
     check_not_sensitive(named, sensitive_features)
     named_columns = [column for column in named.values() if column is not None]
     _check_not_counted(frame, str(path), {*named_columns, *sensitive_features})
@@ -334,7 +334,7 @@ def audit_file_of_model(
     columns = {"label": label, "weights": weights}
     check_columns(frame, columns, sensitive_features)
     if not sensitive_features:
-        raise no_sensitive_feature(frame)
+        raise no_sensitive_feature(frame, columns)
     rows = frame.drop(columns=[column for column in columns.values() if column is not None])
     labels = None if label is None else frame[label]
     name = Path(path).name.partition(".")[0]
