@@ -141,9 +141,14 @@ class LineFile:
         """
         aside = self.path.with_name(f"{STAGING[0]}{secrets.token_hex(8)}{STAGING[1]}")
         self.path.rename(aside)
+        try:
+            new, is_new = _opened(self.path)
+        except BaseException:
+            aside.rename(self.path)
+            raise
+        self.close()
         self._aside = aside
-        os.close(self._file)
-        self._file, self._is_new = _opened(self.path)
+        self._file, self._is_new, self.size = new, is_new, 0
         self.size = self._locked_size()
 
     def end_cut_line(self) -> None:

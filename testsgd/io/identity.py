@@ -77,7 +77,7 @@ _SIGNS = (
     b'"digest": ',
 )
 # What to do about a file that is none of those that work goes on from.
-OTHER_FILE_REMEDY = "choose another file, or give --force if this one is none of testsgd's"
+OTHER_FILE_REMEDY = "choose another file, or give --force (which still keeps what may be testsgd's)"
 # The file that says what a model and those beside it are: it is moved last.
 CARD = "card.json"
 _NETWORK = "model.keras"
