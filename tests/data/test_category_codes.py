@@ -11,7 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from testsgd.data import category_codes, category_text, declared_indices, distinct_values
+from testsgd.data import (
+    category_codes,
+    category_text,
+    category_texts,
+    declared_indices,
+    distinct_values,
+)
 from testsgd.errors import DataError
 
 WHOLE = st.integers(-(10**6), 10**6)
@@ -144,3 +150,25 @@ def test_a_value_that_is_not_declared_is_named_with_its_row(dtype: str) -> None:
 def test_a_long_declaration_is_cut_short_in_the_message() -> None:
     with pytest.raises(DataError, match=r"declared: 0, 1, 2, 3, 4, 5, 6, 7, \.\.\. \(30 in all\)"):
         category_codes(pd.Series([99]), [str(value) for value in range(30)], feature="x")
+
+
+COLUMNS = {
+    "texts": pd.Series(["b", None, "a", "b", "", "\ud800"], dtype=object),
+    "strings": pd.Series(["b", None, "a", "b", ""], dtype="str"),
+    "numbers": pd.Series([0.0, -0.0, 1.5, np.nan, 1e300, 3.0, np.inf]),
+    "single": pd.Series([0.1, np.nan, 2.0], dtype=np.float32),
+    "whole": pd.Series([3, 1, 3, -7]),
+    "nullable": pd.Series([3, None, 3], dtype="Int64"),
+    "flags": pd.Series([True, False, True]),
+    "mixed": pd.Series([True, 1, 1.0, "1", None, np.nan, pd.NA], dtype=object),
+    "decimals": pd.Series([Decimal("1.0"), Decimal("1.00"), None], dtype=object),
+    "categories": pd.Series(["x", None, "y"], dtype=pd.CategoricalDtype(["y", "x", "z"])),
+    "dates": pd.Series(pd.to_datetime(["2026-01-01", None, "2026-01-02"])),
+    "none": pd.Series([], dtype=float),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_texts_of_a_column_are_those_of_its_cells(name: str) -> None:
+    column = COLUMNS[name]
+    assert category_texts(column).tolist() == [category_text(cell) for cell in column]

@@ -1,6 +1,7 @@
 from .categories import MISSING as MISSING
 from .categories import category_codes as category_codes
 from .categories import category_text as category_text
+from .categories import category_texts as category_texts
 from .categories import declared_indices as declared_indices
 from .categories import distinct_values as distinct_values
 from .cells import as_pandas as as_pandas

@@ -44,6 +44,35 @@ def category_text(value: Any) -> str:
     return str(value)
 
 
+def category_texts(column: pd.Series[Any]) -> NDArray[np.object_]:
+    """Return the text of each cell of a column, as :func:`category_text` gives it.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Cells of any type.
+
+    Returns
+    -------
+    numpy.ndarray of object, shape (n,)
+        Missing cells have a text too, such as ``"nan"``.
+
+    Examples
+    --------
+    >>> category_texts(pd.Series([1.0, 2.5, None, 1.0])).tolist()
+    ['1', '2.5', 'nan', '1']
+    """
+    if column.dtype == object:
+        # Objects that are equal may have different texts, such as decimals.
+        return np.array([category_text(cell) for cell in column], dtype=object)
+    codes, values = distinct_values(column)
+    missing = np.flatnonzero(codes < 0)
+    # A column of one type has one way to be missing.
+    text_of_missing = category_text(column.iloc[missing[0]]) if len(missing) else ""
+    texts = np.array([*map(category_text, values), text_of_missing], dtype=object)
+    return texts[codes]
+
+
 def category_codes(
     column: pd.Series[Any], values: Sequence[str], *, feature: str
 ) -> NDArray[np.int16]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data import Label, category_text
+from testsgd.data import Label, category_text, distinct_values
 from testsgd.errors import ModelError
 from testsgd.models.answers import Output
 from testsgd.models.blackbox import PlainRows, PreparedRows
@@ -62,9 +62,10 @@ class PredictionColumn:
         ModelError
             If a prediction is missing.
         """
-        texts = frame[self._column].map(category_text, na_action="ignore")
-        if texts.isna().any():
-            row = texts.index[int(np.flatnonzero(texts.isna())[0])]
+        codes, values = distinct_values(frame[self._column])
+        missing = np.flatnonzero(codes < 0)
+        if len(missing):
+            row = frame.index[missing[0]]
             raise ModelError(
                 f"the prediction of row {row} is missing",
                 where=f"column {self.name!r}",
@@ -72,7 +73,8 @@ class PredictionColumn:
                 row=str(row),
             )
         favourable = {self._label.favourable, *self._label.together}
-        return np.asarray(texts.isin(favourable), dtype=bool)
+        is_favourable = np.array([category_text(value) in favourable for value in values])
+        return np.asarray(is_favourable[codes], dtype=bool)
 
     def prepare(self, frame: pd.DataFrame) -> PreparedRows:
         """Return `frame` as prepared rows; no variant of them has a prediction of its own."""
