@@ -213,6 +213,10 @@ def damaged(content: bytes) -> list[bytes]:
         content[: max(300, len(content) - 200)],
         b"\xef\xbb\xbf" + content,
         bytes([content[0] ^ 1]) + content[1:],
+        content[:25],
+        content[:100],
+        content[:300],
+        content.decode("latin-1").encode("utf-16"),
         b"\0" * 60 + content[60:],
     ]
 
@@ -286,6 +290,18 @@ def test_what_is_replaced_is_back_if_nothing_came_of_it(
     theirs.write_text(OF_OTHERS[0])
     words = ("shield", "serve", shield, "--port", "99999", "--journal", theirs, "--force")
     fails(*words)
+    assert theirs.read_text() == OF_OTHERS[0]
+
+
+@pytest.mark.parametrize("wrong", [("--port", "99999"), ("--upstream", "nonsense")])
+def test_no_state_is_made_for_what_cannot_be_served(
+    wrong: tuple[str, str], folder: Path, fails: Fails
+) -> None:
+    theirs = folder / "state.db"
+    theirs.write_text(OF_OTHERS[0])
+    right = {"--upstream": "http://127.0.0.1:9/v1", "--port": "0", wrong[0]: wrong[1]}
+    words = [word for option in right.items() for word in option]
+    fails("generative", "serve", "--spec", PEOPLE, "--state", theirs, "--force", *words)
     assert theirs.read_text() == OF_OTHERS[0]
 
 

@@ -501,8 +501,11 @@ def serve(
     """
     from testsgd.generative import Enforcer, GenerativeSpecification
     from testsgd.generative.calibration import calibrated
-    from testsgd.serving import read_token, serve_generative
+    from testsgd.serving import check_listening, check_upstream, read_token, serve_generative
 
+    # What cannot be served makes no state, which might take the place of another file.
+    check_upstream(upstream)
+    check_listening(host, port)
     token = None if token_file is None else read_token(token_file)
     specification = GenerativeSpecification.read(spec)
     if calibration is not None:

@@ -131,7 +131,8 @@ def _named_files(text: str, folder: Path) -> Iterator[Path]:
     It is a name, ``FILE:KEY``, ``MODULE:NAME``, the folder of a model, or a command with its words.
     """
     first = text.rpartition(":")[0]
-    names = {text, first, f"{first.replace('.', '/')}.py"}
+    module = first.replace(".", "/")
+    names = {text, first, f"{module}.py", f"{module}/__init__.py"}
     if text.startswith("cmd:"):
         names.update(text.removeprefix("cmd:").split())
     for name in sorted(names):

@@ -16,6 +16,11 @@ from numpy.typing import NDArray
 
 from testsgd.errors import DataError
 
+Codes = NDArray[np.signedinteger[Any]]
+
+# Values that an int16 can number from 0.
+_MOST_IN_TWO_BYTES = 2**15
+
 # The name under which rules and reports speak of a missing categorical value.
 MISSING = "missing"
 
@@ -73,9 +78,7 @@ def category_texts(column: pd.Series[Any]) -> NDArray[np.object_]:
     return texts[codes]
 
 
-def category_codes(
-    column: pd.Series[Any], values: Sequence[str], *, feature: str
-) -> NDArray[np.int16]:
+def category_codes(column: pd.Series[Any], values: Sequence[str], *, feature: str) -> Codes:
     """Return each cell's index among the declared values.
 
     Parameters
@@ -89,7 +92,7 @@ def category_codes(
 
     Returns
     -------
-    numpy.ndarray of int16, shape (n,)
+    numpy.ndarray of int16, or of int32 for more than 32,768 values, shape (n,)
         Positions in `values`; -1 for a missing cell.
 
     Raises
@@ -109,7 +112,7 @@ def category_codes(
         codes, uniques = distinct_values(column)
         table = _find_indices(uniques, values)
     # The last place of `table` serves code -1, a missing cell.
-    indices: NDArray[np.int16] = table[codes]
+    indices: Codes = table[codes]
     if (table[:-1] < 0).any():
         check_cells(
             column,
@@ -125,7 +128,7 @@ def category_codes(
     return indices
 
 
-def declared_indices(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArray[np.int16]:
+def declared_indices(dtype: pd.CategoricalDtype, values: Sequence[str]) -> Codes:
     """Return each category's index among the declared values.
 
     Parameters
@@ -137,7 +140,7 @@ def declared_indices(dtype: pd.CategoricalDtype, values: Sequence[str]) -> NDArr
 
     Returns
     -------
-    numpy.ndarray of int16, shape (categories,)
+    numpy.ndarray of int16 or int32, shape (categories,)
         Positions in `values`; -1 for a category that is not declared. The array is read-only.
 
     Examples
@@ -163,15 +166,17 @@ class _Identical:
 
 # The slices of a column share their categories, so one look serves thousands of calls.
 @lru_cache(maxsize=1024)
-def _indices(categories: _Identical, values: tuple[str, ...]) -> NDArray[np.int16]:
+def _indices(categories: _Identical, values: tuple[str, ...]) -> Codes:
     return _find_indices(list(categories.value), values)
 
 
-def _find_indices(uniques: Sequence[Any], values: Sequence[str]) -> NDArray[np.int16]:
+def _find_indices(uniques: Sequence[Any], values: Sequence[str]) -> Codes:
     """Return each unique value's index among the declared ones, -1 for none and at the end."""
     position_of = {value: position for position, value in enumerate(values)}
     indices = [position_of.get(category_text(unique), -1) for unique in uniques]
-    table = np.array([*indices, -1], dtype=np.int16)
+    # Two bytes are enough for all but huge numbers of values; fingerprints are of these bytes.
+    kind = np.int16 if len(values) <= _MOST_IN_TWO_BYTES else np.int32
+    table: Codes = np.array([*indices, -1], dtype=kind)
     table.flags.writeable = False  # many callers share it
     return table
 

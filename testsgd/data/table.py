@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import (
+    Codes,
     category_codes,
     category_text,
     category_texts,
@@ -87,8 +88,8 @@ class Table(Sampled):
             clusters=None if self.clusters is None else self.clusters[rows],
         )
 
-    def codes(self, feature: str, rows: slice = slice(None)) -> NDArray[np.int16]:
-        """Return the index of each row's value among the declared values; shape (n,), int16.
+    def codes(self, feature: str, rows: slice = slice(None)) -> Codes:
+        """Return the index of each row's value among the declared values; shape (n,).
 
         A missing value has the index -1. `feature`: a categorical feature. `rows`: the rows asked
         for, by default all. A :class:`DataError` is raised if a value is not declared.

@@ -67,8 +67,7 @@ _CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
 # checksum of what is gone on with.
 _SIGNS = (
     b"testsgd",
-    _SHIELD.encode(),
-    _CHECKPOINT.encode(),
+    b".npy",
     b"tSGE",
     b"tSGA",
     b"CREATE TABLE answers (key TEXT PRIMARY KEY",
@@ -76,6 +75,9 @@ _SIGNS = (
     b'"checksum": ',
     b'"digest": ',
 )
+# How its files begin; of one that was cut this may be all that is left.
+_BEGINNINGS = (b"PK\x03\x04", b"SQLite format 3\0", b'{"format": "testsgd.')
+_SHORTEST = 512
 # What to do about a file that is none of those that work goes on from.
 OTHER_FILE_REMEDY = "choose another file, or give --force (which still keeps what may be testsgd's)"
 # The file that says what a model and those beside it are: it is moved last.
@@ -356,7 +358,14 @@ def is_of_others(path: Path) -> bool:
     # The first key of a document says nothing of its author.
     if kind is not None and not kind.startswith(_BY_FIRST_KEY):
         return False
-    return not any(sign in part for part in _ends(path) for sign in _SIGNS)
+    beginning, end = _ends(path)
+    if path.stat().st_size < _SHORTEST and any(
+        beginning.startswith(known) or known.startswith(beginning) for known in _BEGINNINGS
+    ):
+        return False
+    # Without zeros, which texts have between their characters in other encodings.
+    parts = [part.replace(b"\0", b"") for part in (beginning, end)]
+    return not any(sign in part for part in parts for sign in _SIGNS)
 
 
 def goes_on_from(target: str | Path) -> bool:

@@ -4,6 +4,8 @@ from .generative_server import generative_app as generative_app
 from .generative_server import serve_generative as serve_generative
 from .guard import read_token as read_token
 from .guardrail import guardrail_app as guardrail_app
+from .http import check_listening as check_listening
 from .messages import answer as answer
 from .messages import parsed as parsed
 from .messages import refusal as refusal
+from .upstream import check_upstream as check_upstream

@@ -138,6 +138,27 @@ def run_server(
         server.run(sockets=[listener])
 
 
+def check_listening(host: str, port: int) -> None:
+    """Raise if no server can listen at an address, before anything is made for it.
+
+    Parameters
+    ----------
+    host : str
+    port : int
+        0 for any that is free.
+
+    Raises
+    ------
+    ConfigurationError
+        As by a server that would listen there.
+
+    Examples
+    --------
+    >>> check_listening("127.0.0.1", 0)
+    """
+    _listening(host, port).close()
+
+
 def _listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens at an address; a ConfigurationError if that cannot be."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -105,6 +105,28 @@ class UpstreamStream:
         return parts
 
 
+def check_upstream(address: str) -> None:
+    """Raise if an address is none of a server, before anything is made for it.
+
+    Parameters
+    ----------
+    address : str
+        As for :class:`Upstream`.
+
+    Raises
+    ------
+    MissingExtraError
+        If aiohttp is not installed.
+    ParameterError
+        If the address is no URL of a server.
+
+    Examples
+    --------
+    >>> check_upstream("http://127.0.0.1:8000/v1")
+    """
+    Upstream(address, timeout=1.0)
+
+
 class Upstream:
     """An OpenAI-compatible server.
 
