@@ -200,6 +200,22 @@ def test_inputs_are_the_columns_that_they_are_called_by(
             made, rows, labels, sensitive_features=["sex"], replicates=99, stability=0
         )
         assert result.summary.overall_rate == said.mean()
+    # A model of a dictionary is asked by its keys.
+    first = keras.Input((1,), name="first")
+    second = keras.Input((1,), name="second")
+    with warnings.catch_warnings():
+        # It says that the names had better be the same.
+        warnings.simplefilter("ignore")
+        keyed = keras.Model(
+            {"income": first, "age": second}, end(keras.layers.Concatenate()([second, first]))
+        )
+    result = package.audit(
+        keyed, rows, labels, sensitive_features=["sex"], replicates=99, stability=0
+    )
+    plain = package.audit(
+        numbers, rows, labels, sensitive_features=["sex"], replicates=99, stability=0
+    )
+    assert result.summary.overall_rate == plain.summary.overall_rate
     numbers.save(folder / "mine.keras")
     rows.assign(paid=labels).to_csv(folder / "people.csv", index=False)
     words = ("audit", "people.csv", "--model", "mine.keras", "--label", "paid", *SENSITIVE, *QUICK)

@@ -278,3 +278,42 @@ def test_a_model_of_catboost_takes_its_columns_by_name() -> None:
     )
     [metric] = result.summary.metrics
     assert metric.overall == pytest.approx(numbers.predict(rows).mean())
+
+
+@pytest.mark.parametrize("what", ["object", "classifier", "method", "file"])
+def test_blanks_in_the_names_of_columns(what: str, tmp_path: Path) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    rows, granted = people()
+    blank = rows.rename(columns={"age": "age in years"})
+    model = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1).fit(blank, granted)
+    model.booster_.save_model(tmp_path / "model.txt")
+    asked = {
+        "object": model.booster_,
+        "classifier": model,
+        "method": model.booster_.predict,
+        "file": tmp_path / "model.txt",
+    }[what]
+    for given in (blank, blank[blank.columns[::-1]]):
+        result = testsgd.audit(asked, given, granted, sensitive_features=["woman"], **QUICK)
+        assert result.summary.overall_rate == model.predict(blank).mean()
+
+
+@pytest.mark.parametrize("kind", ["object", "file", "method"])
+def test_a_model_of_catboost_that_names_no_columns_counts_them(kind: str, tmp_path: Path) -> None:
+    catboost = pytest.importorskip("catboost")
+    rows, granted = people()
+    options = {"iterations": 20, "verbose": False, "allow_writing_files": False}
+    model = catboost.CatBoostClassifier(**options).fit(rows.to_numpy(), granted)
+    model.save_model(str(tmp_path / "model.cbm"))
+    asked = {"object": model, "method": model.predict, "file": tmp_path / "model.cbm"}[kind]
+    result = testsgd.audit(asked, rows, granted, sensitive_features=["woman"], **QUICK)
+    assert result.summary.overall_rate == (model.predict(rows.to_numpy()) == 1).mean()
+    more = rows.copy()
+    more.insert(0, "debt", np.linspace(0, 1, len(rows)))
+    with pytest.raises(ModelError, match="columns"):
+        testsgd.audit(asked, more, granted, sensitive_features=["woman"], **QUICK)
+    numbers = catboost.CatBoostRegressor(**options).fit(rows.to_numpy(), rows["age"])
+    with pytest.raises(ModelError, match="columns"):
+        testsgd.audit_model_by_metrics(
+            numbers, more, rows["age"], sensitive_features=["woman"], metrics=["mean"]
+        )

@@ -199,7 +199,7 @@ def model_and_rows(
             called = called if file is not None else opened.name
     model = adapted(model)
     check_has_classes(model, called or type(model).__name__)
-    inputs = named_columns(model) or tuple(given_rows.columns)
+    inputs = named_columns(model, given_rows.columns) or tuple(given_rows.columns)
     frame, sensitive = with_sensitive(given_rows, sensitive_features)
     name_of_label = str(getattr(labels, "name", None) or _LABEL)
     if name_of_label in frame:

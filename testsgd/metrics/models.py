@@ -58,7 +58,7 @@ from testsgd.models import (
     open_model,
 )
 from testsgd.models.answers import DEFAULT_THRESHOLD, no_scores
-from testsgd.models.blackbox import named_columns
+from testsgd.models.blackbox import check_column_count, named_columns, positional_width
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress, named, shown_progress
 from testsgd.sampling import BATCH_ROWS
@@ -395,10 +395,13 @@ def _ask(
     if is_about_numbers:
         model = as_numbers(model)
     if _is_taken_as_it_is(model, labels, is_about_numbers=is_about_numbers):
+        width = positional_width(model)
+        if width is not None:
+            check_column_count(rows, width=width, taker="the model")
         predictions = predictions_of_model(
             model,
             rows,
-            named_columns(model) or tuple(rows.columns),
+            named_columns(model, rows.columns) or tuple(rows.columns),
             batch_size=BATCH_ROWS,
             counter=counter,
         )

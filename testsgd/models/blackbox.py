@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -201,25 +202,94 @@ class ColumnFunction:
         return self.function(*(frame[name] for name in first), **others)
 
 
-def named_columns(source: Any) -> tuple[str, ...] | None:
+def named_columns(source: Any, among: Collection[Any] = ()) -> tuple[str, ...] | None:
     """Return the columns that a model, or its method, names, or None.
 
-    They are in ``feature_names_in_``; of a model of CatBoost in ``feature_names_``. A Keras model
-    of several inputs, each of one number or text a row, has them as the names of its inputs.
+    They are in ``feature_names_in_``; of a model of CatBoost in ``feature_names_``, and a booster
+    of LightGBM has a method. A Keras model of several inputs, each of one number or text a row, has
+    them as the names of its inputs. LightGBM writes underscores in place of blanks: of columns that
+    are not `among` those there are, the one that differs so is returned.
     """
     if is_keras_model(source):
-        return _input_columns(source)
+        columns = tuple(_named_tensors(source))
+        return columns or None
     for owner in (source, getattr(source, "__self__", None)):
-        is_catboost = type(owner).__module__.partition(".")[0] == "catboost"
-        # A property of a foreign class may raise anything where it has nothing to tell.
-        with contextlib.suppress(Exception):
-            names = getattr(owner, "feature_names_" if is_catboost else "feature_names_in_", None)
-            if names is not None and not isinstance(names, str):
-                columns = tuple(str(name) for name in names)
-                # Where it was fitted to an array, CatBoost calls the columns by their numbers.
-                made_up = is_catboost and columns == tuple(map(str, range(len(columns))))
-                return None if made_up else columns
+        names = _own_names(owner)
+        if names is not None:
+            made_up = _MADE_UP.get(_library_of(owner))
+            if made_up is not None and names == tuple(map(made_up.format, range(len(names)))):
+                return None
+            known = {_without_blanks(name): str(name) for name in among}
+            return tuple(name if name in among else known.get(name, name) for name in names)
     return None
+
+
+# How libraries call the columns of arrays that models were fitted to.
+_MADE_UP = {"catboost": "{}", "lightgbm": "Column_{}"}
+
+
+def _library_of(owner: Any) -> str:
+    return type(owner).__module__.partition(".")[0]
+
+
+def _without_blanks(name: Any) -> str:
+    return re.sub(r"\s", "_", str(name))
+
+
+def _own_names(owner: Any) -> tuple[str, ...] | None:
+    """Return the names of columns that a model has, perhaps made up, or None."""
+    # A property of a foreign class may raise anything where it has nothing to tell.
+    with contextlib.suppress(Exception):
+        if _library_of(owner) == "catboost":
+            names = owner.feature_names_
+        elif is_booster(owner, "lightgbm"):
+            names = owner.feature_name()
+        else:
+            names = getattr(owner, "feature_names_in_", None)
+        if names is not None and not isinstance(names, str):
+            return tuple(str(name) for name in names)
+    return None
+
+
+def is_booster(source: Any, library: str) -> bool:
+    """Return whether an object is a ``Booster`` of a library, without importing that.
+
+    Examples
+    --------
+    >>> is_booster(len, "xgboost")
+    False
+    """
+    return type(source).__name__ == "Booster" and _library_of(source) == library
+
+
+def positional_width(source: Any) -> int | None:
+    """Return how many columns a model, or its method, takes by their places alone.
+
+    None if it names them, or checks their number itself.
+
+    Examples
+    --------
+    >>> positional_width(len) is None
+    True
+    """
+    for owner in (source, getattr(source, "__self__", None)):
+        if _library_of(owner) == "catboost" and named_columns(owner) is None:
+            names = _own_names(owner)
+            return None if names is None else len(names)
+    return None
+
+
+@dataclass(frozen=True)
+class CountedColumns:
+    """A function of a data frame that has to have a certain number of columns."""
+
+    function: Callable[[pd.DataFrame], Any]
+    width: int
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        """Return the function's answers; a ModelError for another number of columns."""
+        check_column_count(frame, width=self.width, taker="the model")
+        return self.function(frame)
 
 
 def parameter_columns(function: Callable[..., Any], inputs: Sequence[str]) -> tuple[str, ...]:
@@ -292,6 +362,12 @@ class KerasFunction:
         return self.model.predict(inputs, batch_size=_BATCH, verbose=0)
 
 
+_ITS_COLUMNS = (
+    "give the columns that it was trained on and no others, or a function "
+    "(package.module:callable) that turns the rows into its inputs"
+)
+
+
 def check_number_columns(rows: pd.DataFrame, *, width: Any, taker: str) -> None:
     """Raise an error if rows are not as many columns of numbers as a model takes.
 
@@ -307,17 +383,7 @@ def check_number_columns(rows: pd.DataFrame, *, width: Any, taker: str) -> None:
     ------
     ModelError
     """
-    remedy = (
-        "give the columns that it was trained on and no others, or a function "
-        "(package.module:callable) that turns the rows into its inputs"
-    )
-    if isinstance(width, int) and width != rows.shape[1]:
-        raise ModelError(
-            f"{taker} takes {width} columns, and the rows have {rows.shape[1]} "
-            f"({listed_columns(tuple(rows.columns))})",
-            where="model",
-            remedy=remedy,
-        )
+    check_column_count(rows, width=width, taker=taker)
     for name, column in rows.items():
         try:
             float_inputs(column.to_frame())
@@ -325,39 +391,57 @@ def check_number_columns(rows: pd.DataFrame, *, width: Any, taker: str) -> None:
             raise ModelError(
                 f"the column {name!r} has no numbers, and {taker} takes nothing else",
                 where="model",
-                remedy=remedy,
+                remedy=_ITS_COLUMNS,
                 column=name,
             ) from error
 
 
-def _input_columns(network: Any) -> tuple[str, ...] | None:
-    """Return the names of a Keras model's inputs, if they are several of one value a row."""
+def check_column_count(rows: pd.DataFrame, *, width: Any, taker: str) -> None:
+    """Raise a ModelError if rows have another number of columns than a model takes.
+
+    The parameters are those of :func:`check_number_columns`.
+    """
+    if isinstance(width, int) and width != rows.shape[1]:
+        raise ModelError(
+            f"{taker} takes {width} columns, and the rows have {rows.shape[1]} "
+            f"({listed_columns(tuple(rows.columns))})",
+            where="model",
+            remedy=_ITS_COLUMNS,
+        )
+
+
+def _named_tensors(network: Any) -> dict[str, Any]:
+    """Return a Keras model's inputs by name, if they are several of one value a row; else none."""
     inputs = getattr(network, "inputs", None) or []
     if len(inputs) < 2 or any(tuple(each.shape) not in ((None, 1), (None,)) for each in inputs):
-        return None
-    return tuple(each.name for each in inputs)
+        return {}
+    # A model of a dictionary is asked by its keys.
+    given = getattr(network, "input", None)
+    if isinstance(given, dict):
+        return dict(given)
+    return {each.name: each for each in inputs}
 
 
 def _named_inputs(network: Any, rows: pd.DataFrame) -> dict[str, Any]:
     """Return a column for each input of a Keras model, of the input's type and shape."""
     named = {}
-    for each in network.inputs:
-        column = rows[each.name]
+    for name, each in _named_tensors(network).items():
+        column = rows[name]
         if each.dtype == "string":
             import tensorflow as tf
 
             values = tf.constant(column.astype(str).tolist(), dtype=tf.string)
-            named[each.name] = values[:, tf.newaxis] if len(each.shape) == 2 else values
+            named[name] = values[:, tf.newaxis] if len(each.shape) == 2 else values
             continue
         check_number_columns(column.to_frame(), width=1, taker="the network")
         numbers = float_inputs(column.to_frame()).astype(each.dtype)
-        named[each.name] = numbers if len(each.shape) == 2 else numbers[:, 0]
+        named[name] = numbers if len(each.shape) == 2 else numbers[:, 0]
     return named
 
 
 def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
     """Raise a ModelError if rows are not as many columns of numbers as a network takes."""
-    if _input_columns(network) is not None:
+    if _named_tensors(network):
         return
     # Several inputs have a list of shapes.
     shape = getattr(network, "input_shape", None)
@@ -368,8 +452,7 @@ def _check_keras_columns(network: Any, rows: pd.DataFrame) -> None:
 def keras_inputs(network: Any, asked: pd.DataFrame | Sequence[str]) -> Any:
     """Return rows as an array of numbers, and texts as a tensor of the shape a model takes."""
     if isinstance(asked, pd.DataFrame):
-        named = _input_columns(network) is not None
-        return _named_inputs(network, asked) if named else float_inputs(asked)
+        return _named_inputs(network, asked) if _named_tensors(network) else float_inputs(asked)
     if network.inputs[0].dtype != "string":
         raise ValueError(f"it takes {network.inputs[0].dtype}, not texts")
     import tensorflow as tf

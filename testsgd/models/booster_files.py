@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import MissingExtraError, ModelError
 from testsgd.io import check_by_trial, loads_json, memory_limit, read_bytes, why_no_file
-from testsgd.models.blackbox import check_number_columns
+from testsgd.models.blackbox import CountedColumns, check_number_columns
 from testsgd.models.booster_trees import check_xgboost_document
 from testsgd.models.failures import NUMBERS_REMEDY
 from testsgd.models.lightgbm_trees import check_lightgbm_text, lightgbm_objective
@@ -275,18 +275,6 @@ def read_xgboost(path: Path) -> FileModel | NumbersModel:
     return xgboost_model(_read(read, path), path)
 
 
-def is_booster(source: Any, library: str) -> bool:
-    """Return whether an object is a ``Booster`` of a library, without importing that.
-
-    Examples
-    --------
-    >>> is_booster(len, "xgboost")
-    False
-    """
-    kind = type(source)
-    return kind.__name__ == "Booster" and kind.__module__.partition(".")[0] == library
-
-
 def _category_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return the numbers that a column's categories are, such as the codes 0 and 1 of a sex."""
     try:
@@ -381,7 +369,9 @@ def _lightgbm_model(booster: Any, objective: str, path: Path) -> FileModel | Num
     columns = None if made_up else names
 
     def answer(frame: pd.DataFrame) -> Any:
-        return booster.predict(_with_categories(frame, names))
+        # Its own names have no blanks.
+        asked = frame if columns is None else frame.set_axis(names, axis=1)
+        return booster.predict(_with_categories(asked, names))
 
     if objective.startswith(("binary", "multiclass")):
         return FileModel(answer, columns=columns)
@@ -422,9 +412,10 @@ def read_catboost(path: Path) -> FileModel | NumbersModel:
     names = list(model.feature_names_)
     made_up = all(name == str(place) for place, name in enumerate(names))
     columns = None if made_up else names
+    answer = CountedColumns(model.predict, len(names)) if made_up else model.predict
     if isinstance(model, catboost.CatBoostRegressor):
-        return NumbersModel(model.predict, columns=columns, path=path)
-    return FileModel(model.predict, columns=columns)
+        return NumbersModel(answer, columns=columns, path=path)
+    return FileModel(answer, columns=columns)
 
 
 def read_onnx(path: Path) -> FileModel:

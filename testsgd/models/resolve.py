@@ -93,7 +93,9 @@ def load_model(
     withheld = len(specification.inputs) < len(specification.features)
 
     def function(called: Callable[..., Any], origin: Any, **options: Any) -> CallableModel:
-        columns = blackbox.named_columns(origin)
+        columns = blackbox.named_columns(origin, specification.features)
+        width = blackbox.positional_width(origin)
+        called = called if width is None else blackbox.CountedColumns(called, width)
         if columns is None and called is origin:
             columns = blackbox.parameter_columns(called, specification.inputs)
             called = blackbox.ColumnFunction(called, columns) if columns else called

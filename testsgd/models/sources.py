@@ -14,9 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from testsgd.errors import ModelError
-from testsgd.models.blackbox import is_keras_model
+from testsgd.models.blackbox import is_booster, is_keras_model
 from testsgd.models.booster_files import (
-    is_booster,
     lightgbm_model,
     read_catboost,
     read_lightgbm,
