@@ -77,6 +77,7 @@ _SIGNS = (
 )
 # How its files begin; of one that was cut this may be all that is left.
 _BEGINNINGS = (b"PK\x03\x04", b"SQLite format 3\0", b'{"format": "testsgd.')
+_FEW_BYTES = 8
 _SHORTEST = 512
 # What to do about a file that is none of those that work goes on from.
 OTHER_FILE_REMEDY = "choose another file, or give --force (which still keeps what may be testsgd's)"
@@ -359,7 +360,8 @@ def is_of_others(path: Path) -> bool:
     if kind is not None and not kind.startswith(_BY_FIRST_KEY):
         return False
     beginning, end = _ends(path)
-    if path.stat().st_size < _SHORTEST and any(
+    # Of a few bytes there is nothing to lose.
+    if _FEW_BYTES <= len(beginning) < _SHORTEST and any(
         beginning.startswith(known) or known.startswith(beginning) for known in _BEGINNINGS
     ):
         return False
