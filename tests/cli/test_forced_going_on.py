@@ -16,7 +16,7 @@ import pytest
 
 import testsgd as package
 from testsgd.data import bundled_folder
-from testsgd.io import replacing_any_file
+from testsgd.io import check_no_input, replacing_any_file
 from testsgd.mitigation.journal import Journal
 from testsgd.models.kept_answers import KeptAnswers
 
@@ -37,6 +37,8 @@ OF_OTHERS = [
     "a first line\nand a last one that is not ended",
     '{"mine": [1, 2]}\n',
     '{"format": "of something else"}\n{"mine": 1}\n',
+    "Of `testsgd audit`: testsgd 1 says .npy, and testsgd.audit says more than this.\n",
+    '{"group": "a", "recommendation": 1, "digest": "sha256:0", "checksum": 7}\n',
 ]
 
 
@@ -120,7 +122,7 @@ def test_an_input_is_no_state(folder: Path, fails: Fails) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "resume"), list(zip(OF_OTHERS, [[], ["--resume"]] * 2, strict=True))
+    ("content", "resume"), list(zip(OF_OTHERS, [[], ["--resume"]] * 3, strict=True))
 )
 def test_a_checkpoint(
     content: str, resume: list[str], folder: Path, testsgd: Runs, fails: Fails
@@ -326,3 +328,38 @@ def test_a_module_of_a_specification_is_an_input(folder: Path, fails: Fails) -> 
     fails("generative", "serve", "--spec", specification, "--upstream", "http://127.0.0.1:9/v1",
           "--state", module, "--force")  # fmt: skip
     assert module.read_text().startswith("def gender")
+
+
+@pytest.mark.parametrize(
+    "imported", ["helper.py", "deeper.py", "package/part.py", "package/near.py"]
+)
+def test_what_a_module_of_a_specification_imports_is_an_input(
+    imported: str, folder: Path, fails: Fails
+) -> None:
+    modules = {
+        "readers.py": "import helper\n\ndef gender(output):\n    from package import part\n",
+        "helper.py": "import deeper\n",
+        "deeper.py": "",
+        "package/__init__.py": "",
+        "package/part.py": "from . import near\n",
+        "package/near.py": "",
+        "package/reader.py": "from .part import near\nimport deeper, helper\n",
+    }
+    (folder / "package").mkdir()
+    for name, text in modules.items():
+        (folder / name).write_text(text)
+    text = PEOPLE.read_text(encoding="utf-8")
+    words = ("generative", "serve", "--upstream", "http://127.0.0.1:9/v1", "--port", "0")
+    for number, named in enumerate(["readers:gender", "package.reader:gender"]):
+        specification = folder / f"people-{number}.toml"
+        specification.write_text(
+            text.replace("[groupings", f'[mine]\nof = "{named}"\n[groupings', 1)
+        )
+        message = fails(*words, "--spec", specification, "--state", imported, "--force")
+        assert imported in message
+        assert (folder / imported).read_text() == modules[imported]
+
+
+def test_a_module_that_is_loaded_is_an_input() -> None:
+    with replacing_any_file(), pytest.raises(package.errors.ConfigurationError):
+        check_no_input(command_line.__file__)

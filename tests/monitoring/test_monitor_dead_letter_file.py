@@ -61,12 +61,18 @@ def test_files_of_others_stay_as_they_are(
     assert refused.value.where == str(letters)
     assert letters.read_bytes() == FOREIGN[name]
     assert not has_state or state.read_bytes() == before
-    # What is added to it by force is behind what is there.
+    # By force it is replaced, but only once there is a letter.
     with replacing_any_file():
         run(letters, given)
-    added = letters.read_bytes().removeprefix(FOREIGN[name]).decode().split()
-    assert bool(added) == (given is LATE)
-    assert letters.read_bytes().startswith(FOREIGN[name])
+    if given is IN_TIME:
+        assert letters.read_bytes() == FOREIGN[name]
+        return
+    (line,) = letters.read_text().splitlines()
+    assert json.loads(line)["dead_letter"] == "late"
+    with replacing_any_file():
+        run(letters, given)
+    assert letters.read_text().splitlines() == [line, line]
+    assert sorted(tmp_path.iterdir()) == sorted({*tmp_path.glob("*.json*"), letters})
 
 
 def test_the_command_refuses_files_of_others_but_by_force(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import wraps
 from itertools import combinations
 from pathlib import Path
@@ -96,7 +97,39 @@ def _input_files(arguments: Mapping[str, Any], written: set[str]) -> list[Path]:
     files = [file for text in _texts(values) for file in _named_files(text, Path())]
     # A file that is the standard input.
     files += [file for file in [Path("/dev/stdin")] if file.is_file()]
-    return [*files, *(named for file in files for named in _files_of_specification(file))]
+    files += [named for file in files for named in _files_of_specification(file)]
+    return [*files, *_imported_files(files)]
+
+
+def _imported_files(files: list[Path]) -> list[Path]:
+    """Return the modules beside those among the files that these import, and so on.
+
+    They are found without running anything. A module whose name is put together while another runs
+    is not; once it is loaded, :func:`testsgd.io.check_no_input` knows it.
+    """
+    modules = sorted({file for file in files if file.suffix == ".py"})
+    if not modules:
+        return []
+    from modulefinder import ModuleFinder
+
+    found: list[Path] = []
+    for file in modules:
+        root, name = _dotted_name(file)
+        finder = ModuleFinder(path=[str(root), str(Path())])
+        # The caller that loads it says what is wrong with it.
+        with suppress(ImportError, SyntaxError, ValueError, OSError, RecursionError):
+            finder.import_hook(name)
+        paths = (getattr(module, "__file__", None) for module in finder.modules.values())
+        found += [Path(path) for path in paths if path]
+    return found
+
+
+def _dotted_name(module: Path) -> tuple[Path, str]:
+    """Return the folder from which a module is imported, and under which name."""
+    root, names = module.absolute().parent, [module.stem]
+    while (root / "__init__.py").is_file():
+        root, names = root.parent, [root.name, *names]
+    return root, ".".join(names)
 
 
 def _files_of_specification(file: Path) -> list[Path]:

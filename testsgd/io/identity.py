@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -62,18 +63,18 @@ _CHECKPOINT = "notes.npy"
 _CHECKPOINT_MEMBERS = {_CHECKPOINT, "lo.npy", "known.npy"}
 _CHECKPOINT_TREE = "tree_"
 _CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
-# Of a file that has one of these testsgd may be the author, even if it is damaged: what it writes
-# names it, has these members or these marks of a database, is a line of a shield's journal, or a
-# checksum of what is gone on with.
-_SIGNS = (
-    b"testsgd",
-    b".npy",
-    b"tSGE",
-    b"tSGA",
-    b"CREATE TABLE answers (key TEXT PRIMARY KEY",
-    b'"recommendation":',
-    b'"checksum": ',
-    b'"digest": ',
+# Of a file that has one of these testsgd may be the author, even if it is damaged: the form that a
+# document names, the signature of a page, members of its archives, marks of its databases, a line
+# of a shield's journal, or a checksum of what is gone on with. To speak of testsgd is no sign.
+_SIGN = re.compile(
+    rb"""
+    "testsgd[". ] | Written\ by\ testsgd\ \d | \*testsgd\ \d | Made\ by\ `testsgd\ bench
+    | (?: header | layer\.\d+ | notes | lo | known | tree_\w+ ) \.npy
+    | tSGE | tSGA | CREATE\ TABLE\ answers\ \(key\ TEXT\ PRIMARY\ KEY
+    | "recommendation":[01],"cost":
+    | "(?:checksum|digest)":\ "[0-9a-f]{16}
+    """,
+    re.VERBOSE,
 )
 # How its files begin; of one that was cut this may be all that is left.
 _BEGINNINGS = (b"PK\x03\x04", b"SQLite format 3\0", b'{"format": "testsgd.')
@@ -150,7 +151,7 @@ def keeping_inputs(inputs: Iterable[str | Path]) -> Iterator[None]:
 
 
 def check_no_input(target: str | Path) -> None:
-    """Raise if a file is one of those that :func:`keeping_inputs` keeps, under any name.
+    """Raise if a file is read: one that :func:`keeping_inputs` keeps, or a module that is loaded.
 
     Parameters
     ----------
@@ -162,12 +163,19 @@ def check_no_input(target: str | Path) -> None:
     ConfigurationError
         If it is the same file as one that is read.
     """
-    if any(_is_same(Path(target), kept) for kept in _inputs.get()):
+    target = Path(target)
+    modules = _loaded_modules() if target.suffix.lower() == ".py" else ()
+    if any(_is_same(target, kept) for kept in (*_inputs.get(), *modules)):
         raise ConfigurationError(
             "cannot write there (the file is read by the same command)",
             where=str(target),
             remedy="choose another name",
         )
+
+
+def _loaded_modules() -> list[Path]:
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    return [Path(file) for file in files if isinstance(file, str)]
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -367,7 +375,7 @@ def is_of_others(path: Path) -> bool:
         return False
     # Without zeros, which texts have between their characters in other encodings.
     parts = [part.replace(b"\0", b"") for part in (beginning, end)]
-    return not any(sign in part for part in parts for sign in _SIGNS)
+    return not any(map(_SIGN.search, parts))
 
 
 def goes_on_from(target: str | Path) -> bool:

@@ -52,16 +52,18 @@ class DeadLetterFile:
             self._file = LineFile(self._path)
             try:
                 # A file that has no dead letters stays as it is: its beginning is checked before
-                # its end is repaired. To one of others, where that may be replaced, letters are
-                # added behind what is there.
-                is_known = self._is_cut_letter() or begins_anew(self._path)
-                if self._path.is_file() and not is_known:
+                # its end is repaired. One of others, where that may be replaced, is replaced once
+                # there is a letter.
+                is_cut = self._is_cut_letter()
+                self._is_of_others = not is_cut and begins_anew(self._path)
+                if self._path.is_file() and not (is_cut or self._is_of_others):
                     check_replaceable(self._path, kind=DEAD_LETTERS, gone_on_with=True)
-                self._mend_last_line(was_killed=saved is not None)
+                if not self._is_of_others:
+                    self._mend_last_line(was_killed=saved is not None)
             except BaseException:
                 self._file.take_back()
                 raise
-        behind = [] if saved is None else self._file.lines_from(saved)
+        behind = [] if saved is None or self._is_of_others else self._file.lines_from(saved)
         entries = [entry for line in behind if (entry := _event_of(line)) is not None]
         self._added_before = Counter(entries)
 
@@ -82,8 +84,8 @@ class DeadLetterFile:
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
-        return self._file.size
+        """Bytes of the file; 0 while there is none of dead letters."""
+        return 0 if self._is_of_others else self._file.size
 
     def add(self, letter: DeadLetter) -> None:
         """Add a letter at once, unless the run before added it and did not save its state."""
@@ -93,6 +95,9 @@ class DeadLetterFile:
             self._added_before[event] -= 1
             return
         with writing_to(self._path, _REMEDY):
+            if self._is_of_others:
+                self._file.begin_anew()
+                self._is_of_others = False
             self._file.end_cut_line()
             self._file.add(f"{json.dumps(entries, allow_nan=False)}\n".encode())
 
