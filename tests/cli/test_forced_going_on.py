@@ -39,6 +39,8 @@ OF_OTHERS = [
     '{"format": "of something else"}\n{"mine": 1}\n',
     "Of `testsgd audit`: testsgd 1 says .npy, and testsgd.audit says more than this.\n",
     '{"group": "a", "recommendation": 1, "digest": "sha256:0", "checksum": 7}\n',
+    f'["testsgd"]\n{{"digest": "{"0" * 64}"}}\n{{"group":"a","recommendation":1,"cost":1}}\n',
+    "notes of header.npy and lo.npy\n[tool.testsgd]\nname = 'testsgd.audit'",
 ]
 
 
@@ -77,6 +79,17 @@ def test_a_journal_of_a_shield(
     # From now on it is one of testsgd's, which force does not begin anew.
     with replacing_any_file(), package.load_shield(shield, journal=theirs) as resumed:
         assert resumed.step == 1
+
+
+def test_a_journal_in_another_encoding_stays_as_it_is(shield: Path, folder: Path) -> None:
+    journal = folder / "decisions"
+    journal_of_one(shield, journal)
+    for encoding in ("utf-16-le", "utf-16", "utf-32"):
+        other = journal.read_text().encode(encoding)
+        (folder / encoding).write_bytes(other)
+        with replacing_any_file(), pytest.raises(package.errors.JournalError):
+            package.load_shield(shield, journal=folder / encoding)
+        assert (folder / encoding).read_bytes() == other
 
 
 def test_a_journal_of_another_shield_is_never_begun_anew(shield: Path, folder: Path) -> None:
@@ -122,7 +135,7 @@ def test_an_input_is_no_state(folder: Path, fails: Fails) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "resume"), list(zip(OF_OTHERS, [[], ["--resume"]] * 3, strict=True))
+    ("content", "resume"), list(zip(OF_OTHERS, [[], ["--resume"]] * 4, strict=True))
 )
 def test_a_checkpoint(
     content: str, resume: list[str], folder: Path, testsgd: Runs, fails: Fails
@@ -330,34 +343,54 @@ def test_a_module_of_a_specification_is_an_input(folder: Path, fails: Fails) -> 
     assert module.read_text().startswith("def gender")
 
 
+# A module that is read, and the files of which one is to be replaced.
+MODULES = {
+    "readers.py": "import helper, missing\n\ndef gender(output):\n    from package import part\n",
+    "helper.py": "import deeper, json, folder\n",
+    "deeper.py": "from helper import nothing\n",
+    "package/__init__.py": "",
+    "package/part.py": "from . import near\n",
+    "package/near.py": "from .. import deeper\n",
+    "package/reader.py": "from .part import near\nimport helper\n",
+    "folder/reader.py": "def gender(output):\n    from . import part\n    import elsewhere\n",
+    "folder/part.py": "from package.near import nothing\n",
+    "more/elsewhere.py": "",
+    "wrong.py": "import helper, package.near, elsewhere\nimport (\n",
+}
+
+
 @pytest.mark.parametrize(
-    "imported", ["helper.py", "deeper.py", "package/part.py", "package/near.py"]
+    ("named", "imported"),
+    [
+        ("readers", "helper.py"),
+        ("readers", "deeper.py"),
+        ("readers", "package/part.py"),
+        ("readers", "package/near.py"),
+        ("package.reader", "package/__init__.py"),
+        ("package.reader", "package/near.py"),
+        ("package.reader", "deeper.py"),
+        ("folder.reader", "folder/part.py"),
+        ("folder.reader", "package/near.py"),
+        ("folder.reader", "more/elsewhere.py"),
+        ("wrong", "wrong.py"),
+    ],
 )
 def test_what_a_module_of_a_specification_imports_is_an_input(
-    imported: str, folder: Path, fails: Fails
+    named: str, imported: str, folder: Path, fails: Fails, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    modules = {
-        "readers.py": "import helper\n\ndef gender(output):\n    from package import part\n",
-        "helper.py": "import deeper\n",
-        "deeper.py": "",
-        "package/__init__.py": "",
-        "package/part.py": "from . import near\n",
-        "package/near.py": "",
-        "package/reader.py": "from .part import near\nimport deeper, helper\n",
-    }
-    (folder / "package").mkdir()
-    for name, text in modules.items():
+    for name, text in MODULES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
+    monkeypatch.syspath_prepend(folder / "more")
     text = PEOPLE.read_text(encoding="utf-8")
+    specification = folder / "people.toml"
+    specification.write_text(
+        text.replace("[groupings", f'[mine]\nof = "{named}:gender"\n[groupings', 1)
+    )
     words = ("generative", "serve", "--upstream", "http://127.0.0.1:9/v1", "--port", "0")
-    for number, named in enumerate(["readers:gender", "package.reader:gender"]):
-        specification = folder / f"people-{number}.toml"
-        specification.write_text(
-            text.replace("[groupings", f'[mine]\nof = "{named}"\n[groupings', 1)
-        )
-        message = fails(*words, "--spec", specification, "--state", imported, "--force")
-        assert imported in message
-        assert (folder / imported).read_text() == modules[imported]
+    message = fails(*words, "--spec", specification, "--state", imported, "--force")
+    assert imported in message
+    assert (folder / imported).read_text() == MODULES[imported]
 
 
 def test_a_module_that_is_loaded_is_an_input() -> None:

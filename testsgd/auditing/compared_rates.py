@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.scoring import Side, error_quantile, population_interval
-from testsgd.scoring.exact_intervals import BETWEEN, errors_at, lower_end
+from testsgd.scoring.exact_intervals import ShareInterval
+from testsgd.scoring.largest_sum import Differences
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +93,8 @@ def compared_rates(sums: Floats, *, error: float) -> list[ComparedRates]:
 
 # Those whose differences are largest by a normal margin are looked at.
 _LOOKED_AT = 500
-# Exact intervals are computed of as many at once.
-_AT_ONCE = 8
+# Exact bounds are computed of as many at once.
+_AT_ONCE = 24
 # What the rounding of limits and bounds may be.
 _ROUNDING = 1e-9
 
@@ -107,44 +108,38 @@ def surest(sums: Floats, *, error: float, most: int) -> list[tuple[int, Compared
     normal = normal_bounds(sums, margin=error_quantile(error))
     chosen = _largest(normal, max(most, _LOOKED_AT))
     looked_at = sums[:, chosen]
+    turned = _larger_minus_smaller(looked_at)
     # With a limit of 0 the lower bound is 0.
-    bounds = _bound_limits(looked_at, error=error)
+    bounds = np.maximum(turned.lower_ends_at_most(error) + _ROUNDING, 0.0)
     differences = differences_of(looked_at)
-    exact: dict[int, ComparedRates] = {}
+    is_exact = bounds == 0
     while True:
         order = np.lexsort((chosen, differences, -np.round(bounds, 12)))
-        first = order[:most].tolist()
-        inexact = [index for index in first if index not in exact and bounds[index] > 0]
-        if not inexact:
+        first = order[:most]
+        if is_exact[first].all():
             break
-        following = order[most : most + _AT_ONCE].tolist()
-        inexact += [index for index in following if index not in exact and bounds[index] > 0]
-        rates = compared_rates(looked_at[:, inexact], error=error)
-        exact |= dict(zip(inexact, rates, strict=True))
-        bounds[inexact] = [each.lower_bound for each in rates]
-    missing = [index for index in first if index not in exact]
-    exact |= dict(zip(missing, compared_rates(looked_at[:, missing], error=error), strict=True))
-    return [(int(chosen[index]), exact[index]) for index in first]
+        nearest = order[: most + _AT_ONCE]
+        inexact = nearest[~is_exact[nearest]]
+        bounds[inexact] = np.maximum(turned.take(inexact).lower_ends(error), 0.0)
+        is_exact[inexact] = True
+    rates = compared_rates(looked_at[:, first], error=error)
+    return list(zip(chosen[first].tolist(), rates, strict=True))
 
 
-def _bound_limits(sums: Floats, *, error: float) -> Floats:
-    """Return upper limits of the lower bounds of differences (n,); `sums` as in `differences_of`.
-
-    An interval is the widest of several, see :func:`testsgd.scoring.exact_difference`;
-    these are the bounds by one of them.
-    """
+def _larger_minus_smaller(sums: Floats) -> Differences:
+    """Return the differences of the larger rate and the smaller one; `sums` likewise."""
     rows_in, yes_in, rows_out, yes_out = sums
+    inside = np.array([rows_in, yes_in / rows_in])
+    outside = np.array([rows_out, yes_out / rows_out])
     above = differences_of(sums) > 0
-    rows_high, yes_high = np.where(above, [rows_in, yes_in], [rows_out, yes_out])
-    rows_low, yes_low = np.where(above, [rows_out, yes_out], [rows_in, yes_in])
-    middle = (np.cos(np.pi / 4), np.sin(np.pi / 4))
-    [(error_high, error_low)] = errors_at([middle], error)
-    least = lower_end(yes_high, rows_high - yes_high, error_high)
-    greatest = 1 - lower_end(rows_low - yes_low, yes_low, error_low)
-    rate_high, rate_low = yes_high / rows_high, yes_low / rows_low
-    apart = BETWEEN * ((rate_high - least) + (greatest - rate_low))
-    limits: Floats = np.maximum(rate_high - rate_low - apart + _ROUNDING, 0.0)
-    return limits
+    rows_high, high = np.where(above, inside, outside)
+    rows_low, low = np.where(above, outside, inside)
+    return Differences(
+        first=high,
+        ends_first=ShareInterval.of(high * rows_high, rows_high),
+        second=low,
+        ends_second=ShareInterval.of(low * rows_low, rows_low),
+    )
 
 
 def _largest(values: Floats, most: int) -> NDArray[np.intp]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import combinations
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from testsgd.cli.console import OF_MODELS, REPORTS
 from testsgd.errors import ConfigurationError, TestSGDError
-from testsgd.io import check_no_input, keeping_inputs, loads_toml, read_text
+from testsgd.io import check_no_input, keeping_inputs, loads_toml, read_bytes, read_text
 
 # The options that name what is written. Some of these files are read too, to go on from them.
 _WRITTEN = {
@@ -32,7 +33,12 @@ _WRITTEN_BY = {"synthesize": {"shield"}, "terms": {"terms"}}
 _FOLDERS = {"model_out", "out"}
 # What commands write into a folder beside what other options name.
 _IN_FOLDERS = (*REPORTS, *OF_MODELS)
-# A specification that is larger is not searched for the files it names.
+# How the files of modules end. Of so many modules the imports are followed, and as many folders up
+# a package may begin.
+_MODULE = ".py"
+_MOST_MODULES = 1000
+_DEEPEST_PACKAGE = 6
+# A specification or a module that is larger is not searched for the files it names.
 _SEARCHED_BYTES = 2**20
 
 
@@ -52,10 +58,17 @@ def keep_inputs(command: Any) -> None:
 
     @wraps(run)
     def keeping(**arguments: Any) -> Any:
-        with keeping_inputs(_input_files(arguments, written)):
-            for name in sorted(written & arguments.keys()):
-                for target in _texts(arguments[name]):
-                    check_no_input(target)
+        inputs = _input_files(arguments, written)
+        targets = [
+            target
+            for name in sorted(written & arguments.keys())
+            for target in _texts(arguments[name])
+        ]
+        if any(Path(target).suffix == _MODULE for target in targets):
+            inputs += _imported_files(inputs)
+        with keeping_inputs(inputs):
+            for target in targets:
+                check_no_input(target)
             _check_apart(arguments, written, flags)
             return run(**arguments)
 
@@ -97,39 +110,69 @@ def _input_files(arguments: Mapping[str, Any], written: set[str]) -> list[Path]:
     files = [file for text in _texts(values) for file in _named_files(text, Path())]
     # A file that is the standard input.
     files += [file for file in [Path("/dev/stdin")] if file.is_file()]
-    files += [named for file in files for named in _files_of_specification(file)]
-    return [*files, *_imported_files(files)]
+    return [*files, *(named for file in files for named in _files_of_specification(file))]
 
 
-def _imported_files(files: list[Path]) -> list[Path]:
-    """Return the modules beside those among the files that these import, and so on.
+def _imported_files(files: Sequence[Path]) -> list[Path]:
+    """Return the modules that the modules among the files import, and those that these import.
 
-    They are found without running anything. A module whose name is put together while another runs
-    is not; once it is loaded, :func:`testsgd.io.check_no_input` knows it.
+    Nothing is run. A module whose name is put together while another runs is not found; once it is
+    loaded, :func:`testsgd.io.check_no_input` knows it.
     """
-    modules = sorted({file for file in files if file.suffix == ".py"})
-    if not modules:
+    known: dict[str, Path] = {}
+    left = [file for file in files if file.suffix == _MODULE]
+    while left and len(known) < _MOST_MODULES:
+        module = left.pop()
+        name = os.path.realpath(module)
+        if name not in known:
+            known[name] = module
+            left += _imports_of(module)
+    return list(known.values())
+
+
+def _imports_of(module: Path) -> list[Path]:
+    """Return the files that a module's imports may name, and those of the packages it is in."""
+    try:
+        tree = ast.parse(read_bytes(module, at_most=_SEARCHED_BYTES))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        # The caller that loads it says what is wrong.
         return []
-    from modulefinder import ModuleFinder
+    # The folders of the package that it may be part of, the nearest first.
+    packages = list(module.absolute().parents)[:_DEEPEST_PACKAGE]
+    roots = [*packages, Path(), *map(Path, _own_paths())]
+    beginnings = {package / f"__init__{_MODULE}" for package in packages}
+    files = {file for file in beginnings if file.is_file()}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                files |= _module_files(alias.name, roots)
+        elif isinstance(node, ast.ImportFrom):
+            base = packages[node.level - 1 : node.level] if node.level else roots
+            parts = [node.module] if node.module else []
+            files |= _module_files(".".join(parts), base)
+            for alias in node.names:
+                files |= _module_files(".".join([*parts, alias.name]), base)
+    return sorted(files)
 
-    found: list[Path] = []
-    for file in modules:
-        root, name = _dotted_name(file)
-        finder = ModuleFinder(path=[str(root), str(Path())])
-        # The caller that loads it says what is wrong with it.
-        with suppress(ImportError, SyntaxError, ValueError, OSError, RecursionError):
-            finder.import_hook(name)
-        paths = (getattr(module, "__file__", None) for module in finder.modules.values())
-        found += [Path(path) for path in paths if path]
-    return found
+
+def _own_paths() -> list[str]:
+    """Return the folders that modules are found in, without those of Python's installation."""
+    installed = tuple({sys.prefix, sys.base_prefix})
+    return [path for path in sys.path if path and not path.startswith(installed)]
 
 
-def _dotted_name(module: Path) -> tuple[Path, str]:
-    """Return the folder from which a module is imported, and under which name."""
-    root, names = module.absolute().parent, [module.stem]
-    while (root / "__init__.py").is_file():
-        root, names = root.parent, [root.name, *names]
-    return root, ".".join(names)
+def _module_files(name: str, roots: Iterable[Path]) -> set[Path]:
+    """Return the files of a module, and of the packages that it is in, below each of some roots."""
+    parts = name.split(".")
+    # Its own modules are never the user's.
+    if not name or parts[0] == "testsgd":
+        return set()
+    files = set()
+    for root in roots:
+        for count in range(1, len(parts) + 1):
+            path = root.joinpath(*parts[:count])
+            files |= {path.with_name(f"{path.name}{_MODULE}"), path / f"__init__{_MODULE}"}
+    return {file for file in files if file.is_file()}
 
 
 def _files_of_specification(file: Path) -> list[Path]:

@@ -63,16 +63,20 @@ _CHECKPOINT = "notes.npy"
 _CHECKPOINT_MEMBERS = {_CHECKPOINT, "lo.npy", "known.npy"}
 _CHECKPOINT_TREE = "tree_"
 _CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
-# Of a file that has one of these testsgd may be the author, even if it is damaged: the form that a
-# document names, the signature of a page, members of its archives, marks of its databases, a line
-# of a shield's journal, or a checksum of what is gone on with. To speak of testsgd is no sign.
+# Of a file that has one of these testsgd may be the author, even if it is damaged: the form of a
+# document, a version, the signature of a page, members of its archives, marks of its databases, a
+# decision in a shield's journal, or a checksum where its files have one. To speak of testsgd is no
+# sign.
 _SIGN = re.compile(
     rb"""
-    "testsgd[". ] | Written\ by\ testsgd\ \d | \*testsgd\ \d | Made\ by\ `testsgd\ bench
-    | (?: header | layer\.\d+ | notes | lo | known | tree_\w+ ) \.npy
+    ":\ ?"testsgd\.[a-z] | testsgd\ \d+\.\d+\.\d
+    | content="testsgd"> | <testsuites\ name="testsgd\ | Made\ by\ `testsgd\ bench\
+    | (?: layer\.\d+ | tree_\w+ ) \.npy | \{"version":\ \d+,\ "about":\ "
     | tSGE | tSGA | CREATE\ TABLE\ answers\ \(key\ TEXT\ PRIMARY\ KEY
-    | "recommendation":[01],"cost":
-    | "(?:checksum|digest)":\ "[0-9a-f]{16}
+    | "recommendation":[01],"cost":[^,]{1,40},"decision":[01]
+    | "checksum":\ "[0-9a-f]{64}",\ "state":
+    | "digest":\ "[0-9a-f]{64}",\ "(?:specification|entries)"
+    | "version":\ \d+,\ "digest":\ "[0-9a-f]{64}"\}
     """,
     re.VERBOSE,
 )
@@ -81,7 +85,9 @@ _BEGINNINGS = (b"PK\x03\x04", b"SQLite format 3\0", b'{"format": "testsgd.')
 _FEW_BYTES = 8
 _SHORTEST = 512
 # What to do about a file that is none of those that work goes on from.
-OTHER_FILE_REMEDY = "choose another file, or give --force (which still keeps what may be testsgd's)"
+OTHER_FILE_REMEDY = (
+    "choose another file, or give --force; what may be testsgd's it keeps, so remove that yourself"
+)
 # The file that says what a model and those beside it are: it is moved last.
 CARD = "card.json"
 _NETWORK = "model.keras"
@@ -271,12 +277,13 @@ def check_replaceable(
     check_no_input(target)
     if (_replacing_any.get() and not gone_on_with) or target.stat().st_size == 0:
         return
+    remedy = OTHER_FILE_REMEDY if gone_on_with else "choose another name, or give --force"
     present = kind_of_file(target)
     if present is None:
         raise ConfigurationError(
             "there is a file that testsgd does not know as its own",
             where=str(target),
-            remedy="choose another name, or give --force",
+            remedy=remedy,
         )
     if by is None and kind is None:
         return
@@ -285,7 +292,7 @@ def check_replaceable(
         raise ConfigurationError(
             f"there is another kind of file ({present})",
             where=str(target),
-            remedy="choose another name, or give --force",
+            remedy=remedy,
         )
 
 

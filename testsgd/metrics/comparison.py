@@ -15,7 +15,7 @@ from testsgd.metrics.definitions import ROUNDING, Floats
 from testsgd.metrics.parameters import BEST, OVERALL, Measure
 from testsgd.metrics.sides import LogarithmicInterval, Sides
 from testsgd.scoring.largest_sum import Differences, least_of_positive
-from testsgd.scoring.ratios import difference_ends, ratio_interval
+from testsgd.scoring.ratios import ratio_interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,9 +230,12 @@ def compare_independent(
     first, second = inside.value, outside.value
     of_first, of_second = inside.interval(), outside.interval()
     if measure == "difference":
-        low, high = difference_ends(first, of_first, second, of_second, error)
-        if inside.scale != "number":
-            low, high = np.maximum(low, -1.0), np.minimum(high, 1.0)
+        differences = Differences(
+            first=first, ends_first=of_first, second=second, ends_second=of_second
+        )
+        is_limited = inside.scale != "number"
+        ends = differences.interval if is_limited else differences.unlimited_interval
+        low, high = ends(error)
         return first - second, low, high
     return ratio_interval(first, of_first, second, of_second, error)
 

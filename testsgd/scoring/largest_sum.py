@@ -91,11 +91,29 @@ class Differences:
         low, high : numpy.ndarray of float64, shape (groups,)
             The ends, within [-1, 1].
         """
+        low, high = self.unlimited_interval(error)
+        return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+    def unlimited_interval(self, error: Any) -> tuple[Floats, Floats]:
+        """Compute the confidence intervals of differences of any numbers, as :meth:`interval`."""
         errors = _Errors.of(error, groups=len(self.first))
         difference = self.first - self.second
         below = BETWEEN * _largest(self, errors)
         above = BETWEEN * _largest(self.reversed, errors.reversed)
-        return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
+        return difference - below, difference + above
+
+    def lower_ends(self, error: Any) -> Floats:
+        """Compute the lower ends of :meth:`unlimited_interval` alone, shape (groups,)."""
+        errors = _Errors.of(error, groups=len(self.first))
+        lowest: Floats = self.first - self.second - BETWEEN * _largest(self, errors)
+        return lowest
+
+    def lower_ends_at_most(self, error: Any) -> Floats:
+        """Compute upper limits of the lower ends, by one angle of all, shape (groups,)."""
+        errors = _Errors.of(error, groups=len(self.first))
+        known = self.distances(*errors.at(_MIDDLE)).sum
+        limits: Floats = self.first - self.second - BETWEEN * known
+        return limits
 
     def distances(self, error_first: Floats, error_second: Floats) -> Distances:
         """Compute how far the first values may be below, and the second above, at two errors.

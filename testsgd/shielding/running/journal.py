@@ -183,7 +183,8 @@ class Journal:
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
-            record = loads_json(line)
+            # Its bytes are ASCII, as it was written, and no other encoding that JSON allows.
+            record = loads_json(line.decode("ascii"))
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
