@@ -44,8 +44,8 @@ MARKS: dict[str, Marks] = {
     for what in ("networks", "boosting", "others")
 }
 METHODS: dict[str, tuple[Method, ...]] = {
-    "networks": ("penalty", "thresholds"),
-    "boosting": ("play", "thresholds"),
+    "networks": ("penalty", "thresholds", "ensemble"),
+    "boosting": ("play", "thresholds", "ensemble"),
 }
 NAMES = {
     "networks": ("census", "compas", "law", "bank", "crime", "credit"),

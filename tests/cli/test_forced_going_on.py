@@ -40,7 +40,7 @@ OF_OTHERS = [
     "Of `testsgd audit`: testsgd 1 says .npy, and testsgd.audit says more than this.\n",
     '{"group": "a", "recommendation": 1, "digest": "sha256:0", "checksum": 7}\n',
     f'["testsgd"]\n{{"digest": "{"0" * 64}"}}\n{{"group":"a","recommendation":1,"cost":1}}\n',
-    "notes of header.npy and lo.npy\n[tool.testsgd]\nname = 'testsgd.audit'",
+    "notes of header.npy, tree_depth.npy and testsgd 1.2.3\n[tool.testsgd]\nname = 'testsgd.audit'",
 ]
 
 
@@ -233,6 +233,7 @@ def damaged(content: bytes) -> list[bytes]:
         content[:300],
         content.decode("latin-1").encode("utf-16"),
         b"\0" * 60 + content[60:],
+        content[:70] + bytes(byte ^ 4 for byte in content[70:71]) + content[71:],
     ]
 
 
@@ -355,6 +356,7 @@ MODULES = {
     "folder/reader.py": "def gender(output):\n    from . import part\n    import elsewhere\n",
     "folder/part.py": "from package.near import nothing\n",
     "more/elsewhere.py": "",
+    "more/library.py": "import deeper\n",
     "wrong.py": "import helper, package.near, elsewhere\nimport (\n",
 }
 
@@ -373,6 +375,8 @@ MODULES = {
         ("folder.reader", "package/near.py"),
         ("folder.reader", "more/elsewhere.py"),
         ("wrong", "wrong.py"),
+        ("library", "more/library.py"),
+        ("library", "deeper.py"),
     ],
 )
 def test_what_a_module_of_a_specification_imports_is_an_input(

@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import testsgd
 from testsgd.data import (
     DatasetSpecification,
     Table,
@@ -19,6 +20,7 @@ from testsgd.data import (
     specification_from_mapping,
     table_fingerprint,
 )
+from testsgd.data.cells import as_pandas
 
 pa = pytest.importorskip("pyarrow")
 
@@ -216,3 +218,33 @@ def test_a_column_without_any_value_is_missing_throughout(make: Any) -> None:
     assert table.missing["whole"] == table.missing["flag"] == 5
     assert np.isnan(table.numbers("whole")).all()
     assert (table.codes("flag") == -1).all()
+
+
+def test_a_model_gets_the_types_that_it_gets_of_pandas() -> None:
+    rows = pd.DataFrame(
+        {
+            "sex": ["f", "m"] * 200,
+            "income": np.arange(400),
+            "share": np.linspace(0, 1, 400),
+            "owner": [True, False, True, True] * 100,
+        }
+    )
+    seen: list[dict[str, Any]] = []
+
+    def doubled(frame: pd.DataFrame) -> Any:
+        seen.append({name: dtype.kind for name, dtype in frame.dtypes.items()})
+        return 2 * (frame["income"] > 150) > (frame["sex"] == "f")
+
+    for frame in (rows, pl.from_pandas(rows), pl.from_pandas(rows).to_arrow()):
+        testsgd.audit(doubled, frame, sensitive_features=["sex"])
+    assert all(kinds == seen[0] for kinds in seen)
+
+
+def test_whole_numbers_beside_missing_ones_stay_exact() -> None:
+    long = 2**60 + 1
+    frame = as_pandas(pl.DataFrame({"id": [long, None], "flag": [True, None], "few": [1, None]}))
+    assert frame is not None
+    assert int(frame["id"][0]) == long
+    assert frame["flag"].dtype == "boolean"
+    assert frame["few"].dtype == float
+    assert as_pandas(pl.DataFrame({"flag": pl.Series([], dtype=pl.Boolean)})) is not None

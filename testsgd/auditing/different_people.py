@@ -13,7 +13,9 @@ their weights, or of those rows that a metric counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +74,7 @@ def different_people(
     limit: int,
     amounts: Floats | None = None,
     complements: bool = True,
+    sum_groups: Callable[[Floats], Floats] | None = None,
 ) -> tuple[int, ...]:
     """Return the first groups of an order that are different people.
 
@@ -95,6 +98,9 @@ def different_people(
     complements : bool
         Whether a group and its complement are one finding. If not, as where groups are compared
         with one other group, they may be of any size, and only shared rows keep one away.
+    sum_groups : callable, optional
+        Sums amounts (q, cells) over all groups (q, groups), if it is quicker than a contraction;
+        see :meth:`testsgd.rules.FrequentRuleSets.repeated_sums`.
 
     Returns
     -------
@@ -103,7 +109,9 @@ def different_people(
     """
     if amounts is None:
         amounts = contingency.tally().astype(np.float64)
-    [rows_in] = rule_sets.sums_of(contingency, amounts[None])
+    if sum_groups is None:
+        sum_groups = partial(rule_sets.sums_of, contingency)
+    [rows_in] = sum_groups(amounts[None])
     [rows_known] = rule_sets.totals(contingency, amounts[None])
     is_small = 2 * rows_in <= rows_known * (1 + _ROUNDING)
     if not complements:
@@ -116,8 +124,13 @@ def different_people(
         left = left[1:][is_small[left[1:]]]
         if not len(left) or len(chosen) == limit:
             break
-        shared = shared_rows(
-            group, rule_sets, contingency, amounts=amounts, turned=not is_small[group]
+        shared = _shared_rows(
+            group,
+            rule_sets,
+            contingency,
+            amounts=amounts,
+            turned=not is_small[group],
+            sum_groups=sum_groups,
         )
         apart = shared.of_smaller <= MOST_SHARED + _ROUNDING
         if complements:
@@ -126,17 +139,18 @@ def different_people(
     return tuple(chosen)
 
 
-def shared_rows(
+def _shared_rows(
     group: int,
     rule_sets: FrequentRuleSets,
     contingency: Contingency,
     *,
     amounts: Floats,
     turned: bool,
+    sum_groups: Callable[[Floats], Floats],
 ) -> SharedRows:
     """Return the rows that all groups share with one of them, or with its complement if turned.
 
-    `amounts` is what counts in each cell, shape (cells,).
+    `amounts` is what counts in each cell, shape (cells,); `sum_groups` as in `different_people`.
     """
     place = np.array([group])
     sides = np.vstack(
@@ -147,7 +161,7 @@ def shared_rows(
     )
     if turned:
         sides = sides[::-1]
-    both, only_here = rule_sets.sums_of(contingency, sides)
+    both, only_here = sum_groups(sides)
     other_in, other_out = rule_sets.totals(contingency, sides)
     return SharedRows(both, only_here, other_in - both, other_out - only_here)
 

@@ -188,7 +188,7 @@ def certify(
         typer.Option(
             metavar="FILE",
             help="A .csv or .parquet file for all boxes with what is proved of each; the report "
-            "has the largest regions.",
+            "has the largest regions. Not with a checkpoint to go on from, which has no boxes.",
         ),
     ] = None,
     out: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import combinations
@@ -36,9 +37,10 @@ _IN_FOLDERS = (*REPORTS, *OF_MODELS)
 # How the files of modules end. Of so many modules the imports are followed, and as many folders up
 # a package may begin.
 _MODULE = ".py"
-_MOST_MODULES = 1000
+_MOST_MODULES = 10_000
+_LARGEST_MODULE = 2**26
 _DEEPEST_PACKAGE = 6
-# A specification or a module that is larger is not searched for the files it names.
+# A specification that is larger is not searched for the files it names.
 _SEARCHED_BYTES = 2**20
 
 
@@ -120,9 +122,10 @@ def _imported_files(files: Sequence[Path]) -> list[Path]:
     loaded, :func:`testsgd.io.check_no_input` knows it.
     """
     known: dict[str, Path] = {}
-    left = [file for file in files if file.suffix == _MODULE]
+    left = deque(file for file in files if file.suffix == _MODULE)
+    # The nearest first.
     while left and len(known) < _MOST_MODULES:
-        module = left.pop()
+        module = left.popleft()
         name = os.path.realpath(module)
         if name not in known:
             known[name] = module
@@ -133,7 +136,7 @@ def _imported_files(files: Sequence[Path]) -> list[Path]:
 def _imports_of(module: Path) -> list[Path]:
     """Return the files that a module's imports may name, and those of the packages it is in."""
     try:
-        tree = ast.parse(read_bytes(module, at_most=_SEARCHED_BYTES))
+        tree = ast.parse(read_bytes(module, at_most=_LARGEST_MODULE))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         # The caller that loads it says what is wrong.
         return []
@@ -165,14 +168,15 @@ def _module_files(name: str, roots: Iterable[Path]) -> set[Path]:
     """Return the files of a module, and of the packages that it is in, below each of some roots."""
     parts = name.split(".")
     # Its own modules are never the user's.
-    if not name or parts[0] == "testsgd":
+    if not all(parts) or parts[0] == "testsgd":
         return set()
     files = set()
     for root in roots:
         for count in range(1, len(parts) + 1):
-            path = root.joinpath(*parts[:count])
-            files |= {path.with_name(f"{path.name}{_MODULE}"), path / f"__init__{_MODULE}"}
-    return {file for file in files if file.is_file()}
+            path = os.path.join(root, *parts[:count])
+            files |= {f"{path}{_MODULE}", os.path.join(path, f"__init__{_MODULE}")}
+    # Some texts are no names of files at all, of which this takes no notice.
+    return {Path(file) for file in files if os.path.isfile(file)}
 
 
 def _files_of_specification(file: Path) -> list[Path]:
@@ -207,8 +211,8 @@ def _named_files(text: str, folder: Path) -> Iterator[Path]:
     It is a name, ``FILE:KEY``, ``MODULE:NAME``, the folder of a model, or a command with its words.
     """
     first = text.rpartition(":")[0]
-    module = first.replace(".", "/")
-    names = {text, first, f"{module}.py", f"{module}/__init__.py"}
+    yield from sorted(_module_files(first, [folder, *map(Path, _own_paths())]))
+    names = {text, first}
     if text.startswith("cmd:"):
         names.update(text.removeprefix("cmd:").split())
     for name in sorted(names):

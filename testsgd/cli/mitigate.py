@@ -21,7 +21,7 @@ from testsgd.parameters import declared_parameters
 if TYPE_CHECKING:
     from testsgd.mitigation import FrontierResult, MitigationResult, MitigationSummary
 
-METHODS = ("auto", "play", "penalty", "thresholds", "samples")
+METHODS = ("auto", "play", "penalty", "thresholds", "ensemble", "samples")
 # Parameters of a frontier that samples have not; the method is an option of the command.
 OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence", "objective"]
 

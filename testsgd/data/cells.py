@@ -458,5 +458,14 @@ def as_pandas(data: Any) -> pd.DataFrame | None:
 
 
 def _column(column: Any) -> Any:
+    """Return the cells of a column as pandas' readers would, of types that models know."""
     values = column.to_list()
-    return pd.array(values, dtype=None) if values else values
+    if not values:
+        return pd.Series(values, dtype=object)
+    cells = pd.Series(values)
+    is_flag = column.dtype == nw.Boolean and cells.dtype != bool
+    is_rounded = column.dtype.is_integer() and cells.dtype == np.float64
+    if is_flag or (is_rounded and bool((cells.abs() >= 2**53).any())):
+        # With missing ones among them no other types hold them exactly.
+        return pd.array(values, dtype=None)
+    return cells

@@ -64,30 +64,30 @@ _CHECKPOINT_MEMBERS = {_CHECKPOINT, "lo.npy", "known.npy"}
 _CHECKPOINT_TREE = "tree_"
 _CHECKPOINT_MARK = re.compile(rb'\{"version": \d+, "about": "')
 # Of a file that has one of these testsgd may be the author, even if it is damaged: the form of a
-# document, a version, the signature of a page, members of its archives, marks of its databases, a
-# decision in a shield's journal, or a checksum where its files have one. To speak of testsgd is no
-# sign.
+# document, a version where one is written, the signature of a page, members of its archives, marks
+# of its databases, a decision in a shield's journal, or a checksum where its files have one. To
+# speak of testsgd is no sign.
 _SIGN = re.compile(
     rb"""
-    ":\ ?"testsgd\.[a-z] | testsgd\ \d+\.\d+\.\d
-    | content="testsgd"> | <testsuites\ name="testsgd\ | Made\ by\ `testsgd\ bench\
-    | (?: layer\.\d+ | tree_\w+ ) \.npy | \{"version":\ \d+,\ "about":\ "
+    ":\ ?"testsgd\.[a-z] | ":\ ?"testsgd\ \d | \|\ testsgd\ \d | ^\*testsgd\ \d
+    | Written\ by\ testsgd\ \S+,\ from | content="testsgd"> | <testsuites\ name="testsgd\
+    | Made\ by\ `testsgd\ bench\
+    | (?: layer\.\d+ | tree_(?: axis | left_end | right_start | fair | unfair ) ) \.npy
+    | \{"version":\ \d+,\ "about":\ "
     | tSGE | tSGA | CREATE\ TABLE\ answers\ \(key\ TEXT\ PRIMARY\ KEY
+    | CREATE\ TABLE\ state\ \(key\ TEXT\ PRIMARY\ KEY,\ text\ TEXT\ NOT\ NULL\)
     | "recommendation":[01],"cost":[^,]{1,40},"decision":[01]
     | "checksum":\ "[0-9a-f]{64}",\ "state":
     | "digest":\ "[0-9a-f]{64}",\ "(?:specification|entries)"
-    | "version":\ \d+,\ "digest":\ "[0-9a-f]{64}"\}
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 # How its files begin; of one that was cut this may be all that is left.
 _BEGINNINGS = (b"PK\x03\x04", b"SQLite format 3\0", b'{"format": "testsgd.')
 _FEW_BYTES = 8
 _SHORTEST = 512
 # What to do about a file that is none of those that work goes on from.
-OTHER_FILE_REMEDY = (
-    "choose another file, or give --force; what may be testsgd's it keeps, so remove that yourself"
-)
+OTHER_FILE_REMEDY = "choose another file, or give --force (which still keeps what may be testsgd's)"
 # The file that says what a model and those beside it are: it is moved last.
 CARD = "card.json"
 _NETWORK = "model.keras"

@@ -197,7 +197,14 @@ def audit_cells(
         rows=cells.rows,
     )
     metrics = range(len(cells.metrics))
-    sides = [_sides(cells, index, rule_sets, parameters, given) for index in metrics]
+    of_cells = np.array([cells.of_metric(index) for index in metrics])
+    # All metrics by one contraction.
+    stacked = rule_sets.sums_of(contingency, of_cells.reshape(-1, contingency.cells))
+    of_groups = stacked.reshape(*of_cells.shape[:2], len(rule_sets))
+    sides = [
+        _sides(cells, index, of_cells[index], of_groups[index], rule_sets, parameters, given)
+        for index in metrics
+    ]
     error = 1 - parameters.confidence
     replicates = 0
     if parameters.guarantee == "simultaneous":
@@ -213,8 +220,11 @@ def audit_cells(
         comparisons = sum(int(of_metric.strays.sum()) for of_metric in sides)
         error = shared_error(largest, error, comparisons)
     overlaps = overlaps_of(cells, rule_sets, parameters.reference)
+    sum_groups = rule_sets.repeated_sums(contingency, np.float64)
     found = of_each(
-        lambda index: _found(cells, index, rule_sets, sides[index], overlaps, error, parameters),
+        lambda index: _found(
+            cells, index, rule_sets, sides[index], overlaps, sum_groups, error, parameters
+        ),
         metrics,
     )
     if parameters.strict and given is None:
@@ -284,14 +294,18 @@ class _MetricSides:
 def _sides(
     cells: MetricCells,
     index: int,
+    of_cells: Floats,
+    inside_sums: Floats,
     rule_sets: FrequentRuleSets,
     parameters: MetricParameters,
     given: GivenGroups | None,
 ) -> _MetricSides:
-    """Return one metric of all groups and of their references, and which of them are judged."""
+    """Return one metric of all groups and of their references, and which of them are judged.
+
+    `of_cells` are the metric's sums over cells, shape (6, cells), and `inside_sums` those over
+    groups, shape (6, groups).
+    """
     metric = cells.metrics[index]
-    of_cells = cells.of_metric(index)
-    inside_sums = rule_sets.sums_of(cells.contingency, of_cells)
     inside = sides_of(inside_sums, scale=metric.scale)
     if parameters.measure == "ratio" and _has_negatives(metric, inside):
         raise ParameterError(
@@ -336,6 +350,7 @@ def _found(
     rule_sets: FrequentRuleSets,
     sides: _MetricSides,
     overlaps: Overlaps,
+    sum_groups: Callable[[Floats], Floats],
     error: float,
     parameters: MetricParameters,
 ) -> MetricFindings:
@@ -365,7 +380,9 @@ def _found(
         compared=compared,
         reference_group=sides.reference_group,
         ranking=ranking,
-        distinct=_different_people(cells, index, rule_sets, ranking, compared, parameters),
+        distinct=_different_people(
+            cells, index, rule_sets, ranking, compared, parameters, sum_groups
+        ),
         no_near_copies=_no_near_copies(cells, overlaps, ranking, parameters),
         reference_cells=sides.references.cells,
     )
@@ -493,6 +510,7 @@ def _different_people(
     ranking: NDArray[np.intp],
     compared: Compared,
     parameters: MetricParameters,
+    sum_groups: Callable[[Floats], Floats],
 ) -> tuple[int, ...]:
     """Return the first group of a ranking, and the first significant ones of different people.
 
@@ -508,6 +526,7 @@ def _different_people(
         limit=DISTINCT,
         amounts=cells.sums[index, DENOMINATOR].astype(np.float64),
         complements=parameters.reference in (REST, OVERALL),
+        sum_groups=sum_groups,
     )
 
 

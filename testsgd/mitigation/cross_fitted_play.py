@@ -211,17 +211,24 @@ class Judge:
     rates: ComparedRates
     favourable: Bools
     shares: Floats  # Of the counted rows, which sum to 1; 0 for others.
+    # Chances of the favourable label, if decisions are right as often as these say: of a model that
+    # may know the labels of these rows by heart they say more than the labels do. Shape (rows,).
+    chances: Floats | None = None
+
+    def right(self, decisions: Bools) -> Floats:
+        """Return how right each of several decisions is, from 0 to 1; shape (q, rows)."""
+        chances = self.favourable if self.chances is None else self.chances
+        return np.where(decisions, chances, 1.0 - chances)
 
     def accuracies(self, decisions: Bools) -> Floats:
         """Return the accuracy of several decisions, shape (q, rows)."""
-        return np.asarray((decisions == self.favourable) @ self.shares)
+        return np.asarray(self.right(decisions) @ self.shares)
 
     def balanced_accuracies(self, decisions: Bools) -> Floats:
         """Return the mean of the accuracies by label of several decisions, shape (q, rows)."""
-        right = decisions == self.favourable
-        labels = [self.favourable, ~self.favourable]
-        weights = [self.shares * label for label in labels]
-        parts = [right @ weight / weight.sum() for weight in weights if weight.any()]
+        chances = self.favourable if self.chances is None else self.chances
+        counted = [(decisions, self.shares * chances), (~decisions, self.shares * (1.0 - chances))]
+        parts = [chosen @ weight / weight.sum() for chosen, weight in counted if weight.any()]
         return np.asarray(np.mean(parts, axis=0))
 
     def worst(self, decisions: Bools) -> Floats:

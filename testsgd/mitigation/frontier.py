@@ -288,7 +288,7 @@ def point_of(strength: float, plain: Bools, decisions: Bools, judge: Judge) -> F
     before, after = np.abs(differences).argmax(axis=1)
     rate_before, group_before = judge.rates.described(int(before))
     rate_after, group_after = judge.rates.described(int(after))
-    right = (np.stack([plain, vote]) == judge.favourable).astype(np.float64)
+    right = judge.right(np.stack([plain, vote]))
     accuracies = right @ judge.shares
     return FrontierPoint(
         strength=float(strength),

@@ -8,7 +8,7 @@ from typing import Literal
 from testsgd.mitigation.parameters import MitigationParameters
 from testsgd.parameters import MOST_JOBS, Parameters, declared_parameters, parameter
 
-Method = Literal["auto", "play", "thresholds", "penalty"]
+Method = Literal["auto", "play", "thresholds", "penalty", "ensemble"]
 Objective = Literal[
     "selection_rate", "true_positive_rate", "false_positive_rate", "equalized_odds", "accuracy"
 ]
@@ -35,8 +35,10 @@ class FrontierParameters(Parameters):
         "auto",
         "How the worst difference of all groups is lowered: play (refits with weights against the "
         "groups that are worst), penalty (networks, trained on against it), thresholds (one for "
-        "each combination of sensitive values, of a model with scores), or auto (penalty for "
-        "networks, play for what can be fitted with weights, or else thresholds).",
+        "each combination of sensitive values, of a model with scores), ensemble (such thresholds "
+        "for a boosting, a forest and a logistic regression together, in place of the model), or "
+        "auto (penalty for networks, play for what can be fitted with weights, or else "
+        "thresholds).",
     )
     max_accuracy_drop: float = parameter(
         0.5,

@@ -23,6 +23,7 @@ from testsgd.mitigation.frontiers.candidates import (
     effects_of,
     frontier_of,
 )
+from testsgd.mitigation.frontiers.ensemble import ensemble_scores
 from testsgd.mitigation.frontiers.outcome import (
     Accuracy,
     FrontierOutcome,
@@ -94,6 +95,11 @@ def run_frontier(
             if scored is None:
                 raise without_scores(problem)
             candidates = ceiling
+        elif method == "ensemble":
+            with step(progress, "fitting several learners"), threadpool_limits(1):
+                learners, means, of_rows = ensemble_scores(problem, refitter)
+            with step(progress, "trying their thresholds"):
+                candidates = threshold_candidates(problem, learners, means, of_rows)
         elif method == "penalty":
             candidates = penalty_candidates(
                 problem, advance=partial(advance, "training with a penalty")
@@ -141,7 +147,7 @@ def run_frontier(
     return FrontierOutcome(
         problem=problem,
         method=method,
-        kind="the model's scores" if refitter is None else refitter.kind,
+        kind=_kind(method, refitter),
         tried=tried,
         depth=problem.depth,
         groups=len(held_out.rates),
@@ -160,6 +166,13 @@ def run_frontier(
         refitted=isinstance(base, RefittedModel),
         seconds=seconds,
     )
+
+
+def _kind(method: str, refitter: Refitter[Model] | None) -> str:
+    """Return what the points of a frontier are made from, in words."""
+    if method == "ensemble":
+        return "a boosting, a forest and a logistic regression together"
+    return "the model's scores" if refitter is None else refitter.kind
 
 
 def method_for(problem: Problem) -> tuple[str, Refitter[Model] | None]:

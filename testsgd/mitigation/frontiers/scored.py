@@ -27,7 +27,10 @@ class Scored:
     places: Places  # Ascending.
     scores: Floats  # More means the favourable label.
     chances: Floats  # Of the favourable label.
-    threshold: float  # A score above it gets the label today.
+    threshold: float  # A score above it gets the label where no other threshold is chosen.
+    decisions: NDArray[np.bool_]  # Who gets it by the original.
+    # Whether the original may have learnt these rows' labels by heart, and the scores not.
+    learnt_by_heart: bool = False
 
 
 def scores_of(problem: Problem, model: Any, places: Places) -> Floats | None:
@@ -57,7 +60,14 @@ def cross_fitted_scores(problem: Problem, model: Model, fit: Fit) -> Scored | No
         if found is None:
             return None
         scores[others] = found
-    return Scored(places, scores, _calibrated(scores, labels, scores), _threshold(model))
+    threshold = _threshold(model)
+    return Scored(
+        places=places,
+        scores=scores,
+        chances=chances_of_scores(scores, labels),
+        threshold=threshold,
+        decisions=scores > threshold,
+    )
 
 
 def own_scores(problem: Problem, model: Model) -> Scored | None:
@@ -69,15 +79,22 @@ def own_scores(problem: Problem, model: Model) -> Scored | None:
     chances = problem.material.probabilities()
     if scores is None or chances is None:
         return None
-    return Scored(problem.seen, scores, chances[problem.seen], _threshold(model))
+    threshold = _threshold(model)
+    return Scored(
+        places=problem.seen,
+        scores=scores,
+        chances=chances[problem.seen],
+        threshold=threshold,
+        decisions=scores > threshold,
+    )
 
 
-def _calibrated(scores: Floats, labels: NDArray[np.bool_], asked: Floats) -> Floats:
-    """Return the chances of scores that are asked about, from rows with scores and labels."""
+def chances_of_scores(scores: Floats, labels: NDArray[np.bool_]) -> Floats:
+    """Return the chances of the favourable label that scores mean, by isotonic regression."""
     from sklearn.isotonic import IsotonicRegression
 
     regression = IsotonicRegression(out_of_bounds="clip").fit(scores, labels)
-    return np.asarray(regression.predict(asked), dtype=np.float64)
+    return np.asarray(regression.predict(scores), dtype=np.float64)
 
 
 def _threshold(model: Any) -> float:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.errors import ModelError
+from testsgd.errors import DataError, ModelError
 from testsgd.io import write_text
 from testsgd.mitigation.cross_fitted_play import Judge
 from testsgd.mitigation.frontier import point_of
@@ -31,13 +32,21 @@ _HALVES = 2
 THRESHOLDS_FILE = "thresholds.json"
 
 
+class GivesScores(Protocol):
+    """What scores rows; more means the favourable label."""
+
+    def scores(self, frame: pd.DataFrame, /) -> Floats:
+        """Return the scores of rows, shape (rows,)."""
+        ...
+
+
 @dataclass(frozen=True)
 class ThresholdModel:
     """A model whose scores are compared with the threshold of each row's combination."""
 
     problem: Problem
     base: FairModel
-    model: Model
+    model: Model | GivesScores
     limits: Floats  # Of each combination of sensitive values, shape (cells,).
     usual: float  # The threshold of all other combinations.
     kind: str = "thresholds for each combination of sensitive values"
@@ -86,43 +95,52 @@ class ThresholdModel:
 
 
 def threshold_candidates(
-    problem: Problem, base: FairModel, model: Model, scored: Scored
+    problem: Problem, base: FairModel, model: Model | GivesScores, scored: Scored
 ) -> list[Candidate]:
     """Choose thresholds with several budgets; each is looked at on rows that did not choose it.
 
-    `base` writes the model that the scores of new rows are from, `model` gives them.
+    `base` writes the model that the scores of new rows are from, `model` gives them. A budget that
+    no thresholds keep is left out.
     """
     rates = problem.rates(scored.places)
     if not len(rates):
         return []
     labels = problem.favourable[scored.places]
     shares = np.full(len(labels), 1 / len(labels))
-    judge = Judge(rates, labels, shares)
-    plain = scored.scores > scored.threshold
+    expected = scored.chances if scored.learnt_by_heart else None
+    judge = Judge(rates, labels, shares, expected)
+    plain = scored.decisions
     half = np.random.default_rng(problem.parameters.seed).permutation(len(labels)) % _HALVES
     budgets = [part * problem.parameters.budget for part in _BUDGETS]
-    decided = np.zeros((len(budgets), len(labels)), dtype=bool)
-    for index in range(_HALVES):
-        chosen, others = np.flatnonzero(half != index), np.flatnonzero(half == index)
-        choice = _Choice(problem, scored, chosen)
-        cells = problem.contingency.cell_of_row[scored.places[others]]
-        for number, budget in enumerate(budgets):
-            decided[number, others] = scored.scores[others] >= choice.limits(budget)[cells]
+    parts = [np.flatnonzero(half != index) for index in range(_HALVES)]
+    choices = [_Choice(problem, scored, chosen) for chosen in parts]
     everything = _Choice(problem, scored, np.arange(len(labels)))
+    cells = problem.contingency.cell_of_row[scored.places]
 
     def fitted(budget: float) -> FairModel:
-        return ThresholdModel(problem, base, model, everything.limits(budget), scored.threshold)
+        limits = everything.limits(budget)
+        assert limits is not None
+        return ThresholdModel(problem, base, model, limits, scored.threshold)
 
-    return [
-        Candidate(
-            point_of(budget, plain, decisions[None], judge),
-            partial(fitted, budget),
-            places=scored.places,
-            decisions=decisions,
-            before=plain,
+    candidates = []
+    for budget in budgets:
+        found = [limits for each in choices if (limits := each.limits(budget)) is not None]
+        if len(found) < _HALVES or everything.limits(budget) is None:
+            continue
+        decisions = np.zeros(len(labels), dtype=bool)
+        for index, limits in enumerate(found):
+            others = half == index
+            decisions[others] = scored.scores[others] >= limits[cells[others]]
+        candidates.append(
+            Candidate(
+                point_of(budget, plain, decisions[None], judge),
+                partial(fitted, budget),
+                places=scored.places,
+                decisions=decisions,
+                before=plain,
+            )
         )
-        for budget, decisions in zip(budgets, decided, strict=True)
-    ]
+    return candidates
 
 
 class _Choice:
@@ -134,18 +152,25 @@ class _Choice:
         self._groups = {rate.name: rate.groups.rule_sets for rate in problem.rates(places).rates}
         self._scores = scored.scores[rows]
         self._chances = scored.chances[rows]
+        self._decisions = scored.decisions[rows]
         self._threshold = scored.threshold
 
-    def limits(self, budget: float) -> Floats:
-        """Return the threshold of each combination of sensitive values, shape (cells,)."""
-        found = fair_thresholds(
-            self._scores,
-            self._chances,
-            self._scores > self._threshold,
-            self._contingency,
-            self._groups,
-            budget=budget,
-        )
+    def limits(self, budget: float) -> Floats | None:
+        """Return the threshold of each combination of sensitive values, shape (cells,).
+
+        None if no thresholds keep the budget.
+        """
+        try:
+            found = fair_thresholds(
+                self._scores,
+                self._chances,
+                self._decisions,
+                self._contingency,
+                self._groups,
+                budget=budget,
+            )
+        except DataError:
+            return None
         # A score above the usual threshold gets the label where no row said otherwise.
         usual = np.nextafter(self._threshold, np.inf)
         return np.where(np.isnan(found.thresholds), usual, found.thresholds)

@@ -58,6 +58,8 @@ _STANDINGS: dict[int, Standing] = {0: "good", 1: "bad", 3: "open"}
 _METHODS = {
     "play": "play: refits with weights against the groups that are worst",
     "thresholds": "thresholds for each combination of sensitive values",
+    "ensemble": "ensemble: thresholds for each combination of sensitive values, of the mean score "
+    "of a boosting, a forest and a logistic regression",
     "penalty": "penalty: a network trained on against the worst difference",
 }
 _GROUP_LIMIT = 120

@@ -154,7 +154,9 @@ class FrontierSummary(Part):
         description="UTC time, ISO 8601; a rerun changes it and the seconds; null if left out"
     )
     settings: FrontierParameters = Field(description="what was asked for")
-    method: Literal["play", "thresholds", "penalty"] = Field(description="the method that was used")
+    method: Literal["play", "thresholds", "penalty", "ensemble"] = Field(
+        description="the method that was used"
+    )
     versions: dict[str, str] = Field(description="of testsgd and of what it computes with")
     data: DataSummary = Field(description="the rows")
     split: FrontierSplit = Field(description="which rows are for what")

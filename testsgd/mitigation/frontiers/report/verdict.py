@@ -256,17 +256,27 @@ def _sentences(summary: FrontierSummary) -> list[str]:
         )
     reached = best_of_ceiling(summary)
     if reached is not None:
+        scores = "the original's scores" if summary.method == "ensemble" else "the same scores"
         sentences.append(
-            "Thresholds for each combination of sensitive values, with the same scores, leave "
+            f"Thresholds for each combination of sensitive values, with {scores}, leave "
             f"{size_points(reached.worst.size)} at "
             f"{accuracy_points(-reached.accuracy.drop)} points of accuracy. They need the "
             "sensitive values at every decision, which the law may forbid."
         )
-    if summary.method == "thresholds":
+    if summary.method in {"thresholds", "ensemble"}:
         sentences.append(
             "Thresholds by group need the sensitive values at every decision, and treat people of "
             "equal scores differently: in many countries the law forbids that for some uses. Ask "
             "before you use them."
+        )
+        sentences.append(
+            "Who gets the label is by thresholds.json: an audit of the model alone shows its rates "
+            "without these thresholds."
+        )
+    if summary.method == "ensemble":
+        sentences.append(
+            "A boosting, a forest and a logistic regression together, fitted to the rows that are "
+            "not held out, take the place of the original."
         )
     if summary.original.refitted:
         sentences.append(
