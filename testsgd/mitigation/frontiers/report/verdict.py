@@ -223,6 +223,12 @@ def _sentences(summary: FrontierSummary) -> list[str]:
             change = f" (change {interval(summary.worst_change)})"
         low, high = point.accuracy.drop_interval
         sentences.append(f"{whose}{change}.")
+        if summary.method == "ensemble":
+            sentences.append(
+                "A boosting, a forest and a logistic regression together, fitted to the rows that "
+                "are not held out, take the place of the original, with thresholds for each "
+                "combination of sensitive values."
+            )
         sentences.append(
             f"Accuracy went from {percent(summary.before.accuracy)} to "
             f"{percent(point.accuracy.accuracy)} (change in points: "
@@ -256,12 +262,14 @@ def _sentences(summary: FrontierSummary) -> list[str]:
         )
     reached = best_of_ceiling(summary)
     if reached is not None:
-        scores = "the original's scores" if summary.method == "ensemble" else "the same scores"
+        by_thresholds = summary.method == "ensemble"
+        scores = "the original's scores" if by_thresholds else "the same scores"
+        law = " They need the sensitive values at every decision, which the law may forbid."
         sentences.append(
             f"Thresholds for each combination of sensitive values, with {scores}, leave "
             f"{size_points(reached.worst.size)} at "
-            f"{accuracy_points(-reached.accuracy.drop)} points of accuracy. They need the "
-            "sensitive values at every decision, which the law may forbid."
+            f"{accuracy_points(-reached.accuracy.drop)} points of accuracy."
+            f"{'' if by_thresholds else law}"
         )
     if summary.method in {"thresholds", "ensemble"}:
         sentences.append(
@@ -269,15 +277,11 @@ def _sentences(summary: FrontierSummary) -> list[str]:
             "equal scores differently: in many countries the law forbids that for some uses. Ask "
             "before you use them."
         )
-        sentences.append(
-            "Who gets the label is by thresholds.json: an audit of the model alone shows its rates "
-            "without these thresholds."
-        )
-    if summary.method == "ensemble":
-        sentences.append(
-            "A boosting, a forest and a logistic regression together, fitted to the rows that are "
-            "not held out, take the place of the original."
-        )
+        if summary.point is not None:
+            sentences.append(
+                "Who gets the label is by thresholds.json: an audit of the model alone shows its "
+                "rates without these thresholds."
+            )
     if summary.original.refitted:
         sentences.append(
             "Figures before are of the same model fitted to the rows that are not held out: the "
