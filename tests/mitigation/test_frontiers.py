@@ -192,6 +192,14 @@ class Weightless(LogisticRegression):  # type: ignore[misc]  # scikit-learn has 
         return super().fit(X, y)
 
 
+@pytest.mark.parametrize("method", ["thresholds", "ensemble"])
+def test_what_needs_the_sensitive_features_is_not_blind(method: Any) -> None:
+    fitted = pipeline().fit(PEOPLE, GRANTED)
+    with pytest.raises(ParameterError) as refused:
+        testsgd.fair_frontier(fitted, PEOPLE, GRANTED, **SETTINGS, method=method, blind=True)
+    assert refused.value.where == "blind"
+
+
 def test_an_estimator_that_raises_when_it_is_fitted_again_is_named() -> None:
     estimator = pipeline()
     estimator.steps[-1] = ("weightless", Weightless())

@@ -34,11 +34,12 @@ _WRITTEN_BY = {"synthesize": {"shield"}, "terms": {"terms"}}
 _FOLDERS = {"model_out", "out"}
 # What commands write into a folder beside what other options name.
 _IN_FOLDERS = (*REPORTS, *OF_MODELS)
-# How the files of modules end. Of so many modules the imports are followed, and as many folders up
-# a package may begin.
+# How the files of modules end.
 _MODULE = ".py"
+# The imports of more modules, and of larger ones, are not followed.
 _MOST_MODULES = 10_000
 _LARGEST_MODULE = 2**26
+# A package begins at most as many folders above its module.
 _DEEPEST_PACKAGE = 6
 # A specification that is larger is not searched for the files it names.
 _SEARCHED_BYTES = 2**20
@@ -62,28 +63,23 @@ def keep_inputs(command: Any) -> None:
     def keeping(**arguments: Any) -> Any:
         inputs = _input_files(arguments, written)
         targets = [
-            target
+            (name, Path(target))
             for name in sorted(written & arguments.keys())
             for target in _texts(arguments[name])
         ]
-        if any(Path(target).suffix == _MODULE for target in targets):
+        if any(target.suffix == _MODULE for _, target in targets):
             inputs += _imported_files(inputs)
         with keeping_inputs(inputs):
-            for target in targets:
+            for _, target in targets:
                 check_no_input(target)
-            _check_apart(arguments, written, flags)
+            _check_apart(targets, flags)
             return run(**arguments)
 
     command.callback = keeping
 
 
-def _check_apart(arguments: Mapping[str, Any], written: set[str], flags: Mapping[str, str]) -> None:
+def _check_apart(targets: Sequence[tuple[str, Path]], flags: Mapping[str, str]) -> None:
     """Raise a :class:`ConfigurationError` if two options name the same file to be written."""
-    targets = [
-        (name, Path(target))
-        for name in sorted(written & arguments.keys())
-        for target in _texts(arguments[name])
-    ]
     for (one, first), (other, second) in combinations(targets, 2):
         if {one, other} <= _FOLDERS:
             continue

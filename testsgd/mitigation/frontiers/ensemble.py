@@ -64,50 +64,70 @@ def ensemble_scores(
     ModelError
         If a learner cannot be fitted to the rows.
     """
+    table = problem.material.table
+    features = tuple(table.specification.features)
+    rows = problem.frame(problem.seen)[list(features)]
+    vote = _learners(
+        table.specification, seed=problem.parameters.seed, jobs=problem.parameters.jobs
+    )
+    labels = _labels(problem)
+    refits = isinstance(refitter, EstimatorRefitter)
+    scores, decisions = _cross_fitted(problem, vote, rows, labels, refits=refits)
+    vote = _fit(vote, rows, labels)
+    writer = _writer(problem, vote)
+    kind = "the mean score of a boosting, a forest and a logistic regression"
+    base = RefittedModel(problem, writer, writer.reading(vote), kind)
+    scored = Scored(
+        places=problem.seen,
+        scores=scores,
+        chances=chances_of_scores(scores, problem.favourable[problem.seen]),
+        threshold=_THRESHOLD,
+        decisions=decisions,
+        learnt_by_heart=not refits,
+    )
+    return base, _mean_score(vote, features, table.specification.label.favourable), scored
+
+
+def _labels(problem: Problem) -> NDArray[Any]:
+    """Return the favourable label, or one that is not, of all rows that were seen, (rows,)."""
+    table = problem.material.table
+    label = table.specification.label
+    assert table.labels is not None
+    known = label.values or np.unique(table.labels.astype(str)).tolist()
+    other = next(value for value in known if value != label.favourable)
+    return np.where(problem.favourable[problem.seen], label.favourable, other)
+
+
+def _cross_fitted(
+    problem: Problem, vote: Any, rows: pd.DataFrame, labels: NDArray[Any], *, refits: bool
+) -> tuple[Floats, Bools]:
+    """Return the mean scores of the rows that were seen, and what the original decides, (rows,).
+
+    Each fold is scored by learners that were fitted to the others. With `refits` the original is
+    fitted again likewise; else it decides as it is.
+    """
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
 
-    table, seed = problem.material.table, problem.parameters.seed
-    specification = table.specification
-    features = tuple(specification.features)
-    places, favourable = problem.seen, problem.favourable[problem.seen]
-    fewest = int(np.bincount(favourable, minlength=2).min())
+    places = problem.seen
+    features = tuple(rows.columns)
+    label = problem.material.specification.label.favourable
+    fewest = int(np.bincount(labels == label, minlength=2).min())
     if fewest < _FOLDS:
         raise ModelError(
             f"only {fewest} of the rows that are not held out have one of the labels",
             where="method ensemble",
             remedy="give more rows, or another method",
         )
-    rows = problem.frame(places)[list(features)]
-    label = specification.label
-    assert table.labels is not None
-    known = label.values or np.unique(table.labels.astype(str)).tolist()
-    other = next(value for value in known if value != label.favourable)
-    labels = np.where(favourable, label.favourable, other)
-    vote = _learners(specification, seed=seed, jobs=problem.parameters.jobs)
     scores = np.zeros(len(places))
     decisions = problem.material.decisions(problem.loaded.model, places)
-    refits = isinstance(refitter, EstimatorRefitter)
-    for fitted, others in StratifiedKFold(_FOLDS, shuffle=True, random_state=seed).split(
-        rows, favourable
-    ):
+    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=problem.parameters.seed)
+    for fitted, others in folds.split(rows, labels):
         of_fold = _fit(clone(vote), rows.iloc[fitted], labels[fitted])
-        scores[others] = _mean_score(of_fold, features, label.favourable).scores(rows.iloc[others])
+        scores[others] = _mean_score(of_fold, features, label).scores(rows.iloc[others])
         if refits:
             decisions[others] = _original_decisions(problem, places[fitted], places[others])
-    vote = _fit(vote, rows, labels)
-    writer = _writer(problem, vote)
-    kind = "the mean score of a boosting, a forest and a logistic regression"
-    base = RefittedModel(problem, writer, writer.reading(vote), kind)
-    scored = Scored(
-        places=places,
-        scores=scores,
-        chances=chances_of_scores(scores, favourable),
-        threshold=_THRESHOLD,
-        decisions=decisions,
-        learnt_by_heart=not refits,
-    )
-    return base, _mean_score(vote, features, label.favourable), scored
+    return scores, decisions
 
 
 def _learners(specification: DatasetSpecification, *, seed: int, jobs: int | None) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from testsgd.errors import ModelError
+from testsgd.errors import ModelError, ParameterError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
 from testsgd.mitigation.frontiers.candidates import (
     Candidate,
@@ -198,6 +198,12 @@ def method_for(problem: Problem) -> tuple[str, Refitter[Model] | None]:
         )
     if wanted == "penalty" and not network:
         raise needs_network(problem)
+    if problem.parameters.blind and wanted != "play":
+        raise ParameterError(
+            f"the method {wanted} does not leave the sensitive features out",
+            where="blind",
+            remedy="leave it out, or use the method play for a model that can be fitted again",
+        )
     return wanted, refitter
 
 
