@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from testsgd.errors import ModelError
 from testsgd.mitigation import FrontierResult
 from testsgd.mitigation.cross_fitted_play import Judge
 from testsgd.mitigation.frontier import point_of
+from testsgd.mitigation.frontiers import ensemble
 
 skops_io = pytest.importorskip("skops.io")
 
@@ -51,6 +53,14 @@ def by_points(frame: pd.DataFrame) -> Any:
     """Grant by points, and less to women of one town: a model that gives labels only."""
     harder = (frame["sex"] == "f") & (frame["town"] == "a")
     return np.where(frame["points"].fillna(0) - 1.2 * harder > 0, "yes", "no")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_trees() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ensemble, "_TREES", 20)
+        patch.setattr(ensemble, "_FOLDS", 5)
+        yield
 
 
 @pytest.fixture(scope="module")
