@@ -117,15 +117,14 @@ def threshold_candidates(
     everything = _Choice(problem, scored, np.arange(len(labels)))
     cells = problem.contingency.cell_of_row[scored.places]
 
-    def fitted(budget: float) -> FairModel:
-        limits = everything.limits(budget)
-        assert limits is not None
+    def fitted(limits: Floats) -> FairModel:
         return ThresholdModel(problem, base, model, limits, scored.threshold)
 
     candidates = []
     for budget in budgets:
         found = [limits for each in choices if (limits := each.limits(budget)) is not None]
-        if len(found) < _HALVES or everything.limits(budget) is None:
+        of_all = everything.limits(budget)
+        if len(found) < _HALVES or of_all is None:
             continue
         decisions = np.zeros(len(labels), dtype=bool)
         for index, limits in enumerate(found):
@@ -134,7 +133,7 @@ def threshold_candidates(
         candidates.append(
             Candidate(
                 point_of(budget, plain, decisions[None], judge),
-                partial(fitted, budget),
+                partial(fitted, of_all),
                 places=scored.places,
                 decisions=decisions,
                 before=plain,
