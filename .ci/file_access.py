@@ -3,8 +3,9 @@
 ``make lint`` prints each place, and fails if there is one. Ruff bans modules and functions (TID251
 in pyproject.toml); the builtin ``open`` and the methods of paths, which it does not see, are found
 here.
-Whatever has a method of such a name counts, called or handed on (``open`` only if it is called), so
-the few others are in ``_ALLOWED``, each with how often.
+Whatever has a method of such a name counts, called or handed on (the method ``open`` only if it is
+called), so the few others are in ``_ALLOWED``, each with how often. The builtin counts by its name
+alone, but for modules that give the name to something else.
 """
 
 from __future__ import annotations
@@ -45,10 +46,14 @@ def accesses(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the function of each place in a module that opens or removes a file."""
     nodes = list(ast.walk(ast.parse(source)))
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    names = [node for node in nodes if isinstance(node, ast.Name) and node.id == "open"]
+    others = {arg.arg for arg in nodes if isinstance(arg, ast.arg)}
+    others |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    is_builtin = "open" not in others and all(isinstance(name.ctx, ast.Load) for name in names)
     for node in nodes:
-        # Variables and attributes of other things are called so, too.
+        # Attributes of other things are called so, too.
         is_called = id(node) in called
-        if isinstance(node, ast.Name) and node.id == "open" and is_called:
+        if isinstance(node, ast.Name) and node.id == "open" and (is_called or is_builtin):
             yield node.lineno, node.id
         is_method = isinstance(node, ast.Attribute) and node.attr in _METHODS
         if isinstance(node, ast.Attribute) and is_method and (is_called or node.attr != "open"):

@@ -25,6 +25,8 @@ def check() -> Any:
     "line",
     [
         "open(path)",
+        "mine = open",
+        "texts = map(open, paths)",
         "path.open()",
         "os.open(path, 0)",
         "Path(path).read_bytes()",
@@ -56,3 +58,4 @@ def test_what_is_allowed_is_so_once_only(check: Any, tmp_path: Path) -> None:
 def test_the_package_keeps_to_it(check: Any) -> None:
     assert check.main() == 0
     assert not list(check.accesses("count = journal.open + 1"))
+    assert not list(check.accesses("open = 3\ncount = open + 1"))
