@@ -1,7 +1,7 @@
 """Thresholds of the mean score of several learners, in place of the model's own scores.
 
-A boosting, a forest and a logistic regression together know more about the rows than most models
-do alone. What they gain in accuracy can be spent on the worst difference.
+A boosting, a forest and a logistic regression together may be right about more rows than the model
+is alone. What accuracy they gain can be spent on the worst difference.
 """
 
 from __future__ import annotations
