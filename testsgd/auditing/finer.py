@@ -83,52 +83,102 @@ def search_finer(
     FinerSearch or None
         None if no number can be cut more finely than it was.
     """
-    [found] = search_finer_for_each(
-        table, axes, [favourable], min_rows=min_rows, confidence=confidence
-    )
-    return found
+    quantities = np.array([np.ones(len(table)), favourable])
+    groups = FinerGroups.of(table, axes, quantities, min_rows=min_rows)
+    if groups is None:
+        return None
+    rows, answers = np.eye(2)
+    return groups.search(rows, answers, confidence=confidence)
 
 
-def search_finer_for_each(
-    table: Table,
-    axes: Sequence[Axis],
-    answers: Sequence[Floats],
-    *,
-    min_rows: int,
-    confidence: float,
-) -> list[FinerSearch | None]:
-    """Look again for each of several kinds of answers about the same rows, each by itself.
+@dataclass(frozen=True, kw_only=True)
+class FinerGroups:
+    """The groups by finer cuts of each number, with sums from which rates of them follow.
 
-    The groups are the same for all of them, so they are only searched once. `answers` are shares of
-    favourable answers about each row, shape (rows,) each; the rest is as for :func:`search_finer`.
+    The groups are mined only once, however many rates are compared.
     """
-    finer = [finely_cut(table, axis) for axis in axes]
-    kept = [index for index, axis in enumerate(finer) if axis is not None]
-    if not kept:
-        return [None] * len(answers)
-    error = (1 - confidence) * _SHARE_OF_ERROR
-    looked = [
-        _groups(table, axes, index, finer[index], answers, min_rows=min_rows) for index in kept
-    ]
-    compared = sum(len(rule_sets) for rule_sets, _ in looked)
-    error_of_each = error / max(1, compared)
-    found: list[FinerSearch | None] = []
-    for kind in range(len(answers)):
-        groups = [
-            group
-            for rule_sets, together in looked
-            for group in _surest(rule_sets, together, kind, error=error_of_each)
+
+    axes: tuple[IntervalAxis, ...]  # The numbers as they are cut more finely.
+    rule_sets: tuple[FrequentRuleSets, ...]  # The groups by each of them.
+    # Sums over the groups, and over those that their complements are of, shape (2, q, groups).
+    sums: tuple[Floats, ...]
+    min_rows: int
+
+    @classmethod
+    def of(
+        cls, table: Table, axes: Sequence[Axis], quantities: Floats, *, min_rows: int
+    ) -> FinerGroups | None:
+        """Return the groups with enough rows on each side; None if no number can be cut finer.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+        axes : sequence of Axis
+            The sensitive features as they were searched.
+        quantities : numpy.ndarray of float64, shape (q, rows)
+            What is summed, from 0 to 1 for each row.
+        min_rows : int
+            Fewest rows on each side of a group.
+        """
+        finer = {
+            index: cut
+            for index, axis in enumerate(axes)
+            if (cut := finely_cut(table, axis)) is not None
+        }
+        if not finer:
+            return None
+        looked = [
+            _groups(table, axes, index, axis, quantities, min_rows=min_rows)
+            for index, axis in finer.items()
         ]
-        found.append(
-            FinerSearch(
-                features=tuple(axes[index].feature for index in kept),
-                bins=tuple(axis.bins for axis in finer if axis is not None),
-                compared=compared,
-                confidence=1 - error,
-                first=min(groups, key=lambda group: group.rates.order, default=None),
-            )
+        return cls(
+            axes=tuple(finer.values()),
+            rule_sets=tuple(rule_sets for rule_sets, _ in looked),
+            sums=tuple(sums for _, sums in looked),
+            min_rows=min_rows,
         )
-    return found
+
+    def search(self, counted: Floats, favourable: Floats, *, confidence: float) -> FinerSearch:
+        """Return the group that a rate is surest to differ in, of those with enough counted rows.
+
+        Parameters
+        ----------
+        counted, favourable : numpy.ndarray of float64, shape (q,)
+            What a unit of each quantity adds to the rows that count, and to the favourable answers.
+        confidence : float
+            That of the audit.
+        """
+        error = (1 - confidence) * _SHARE_OF_ERROR
+        of_rate = np.array([counted, favourable])
+        sides = [_sides(of_rate @ sums) for sums in self.sums]
+        judged = [
+            np.flatnonzero((rows_in >= self.min_rows) & (rows_out >= self.min_rows))
+            for rows_in, _, rows_out, _ in sides
+        ]
+        compared = sum(len(groups) for groups in judged)
+        found = [
+            FinerGroup(rule_set=rule_sets.rule_set(int(groups[place])), rates=rates)
+            for rule_sets, of_groups, groups in zip(self.rule_sets, sides, judged, strict=True)
+            if len(groups)
+            for place, rates in surest(of_groups[:, groups], error=error / compared, most=1)
+        ]
+        return FinerSearch(
+            features=tuple(axis.feature for axis in self.axes),
+            bins=tuple(axis.bins for axis in self.axes),
+            compared=compared,
+            confidence=1 - error,
+            first=min(found, key=lambda group: group.rates.order, default=None),
+        )
+
+
+def _sides(sums: Floats) -> Floats:
+    """Return rows and favourable answers inside, then those outside, shape (4, groups).
+
+    `sums` are those of groups, and of those with their complements, shape (2, 2, groups).
+    """
+    inside, together = sums
+    return np.vstack([inside, together - inside])
 
 
 def finely_cut(table: Table, axis: Axis) -> IntervalAxis | None:
@@ -150,27 +200,24 @@ def _groups(
     table: Table,
     axes: Sequence[Axis],
     index: int,
-    finer: IntervalAxis | None,
-    answers: Sequence[Floats],
+    finer: IntervalAxis,
+    quantities: Floats,
     *,
     min_rows: int,
 ) -> tuple[FrequentRuleSets, Floats]:
-    """Return the groups by one number's finer cuts, and the sums of them and their complements.
+    """Return the groups by one number's finer cuts, with sums of quantities (q, rows).
 
-    The sums are of rows, and then of favourable answers of each kind, in thousandths of a row.
+    The sums are those of the groups, and of them with their complements, shape (2, q, groups).
     """
-    assert finer is not None
     all_axes: list[Axis] = [finer, *(axis for place, axis in enumerate(axes) if place != index)]
     depth = 2 if candidate_count(all_axes, 2) <= _MOST_RULE_SETS else 1
     if depth == 1:
         all_axes = [finer]
     contingency = lay_out(table, all_axes)
-    favourable = [
-        contingency.tally(np.rint(_PARTS * of_rows).astype(np.int64)) for of_rows in answers
-    ]
-    quantities = np.array([contingency.tally(), *favourable])
+    parts = [contingency.tally(np.rint(_PARTS * each).astype(np.int64)) for each in quantities]
+    of_cells = np.array([contingency.tally(), *parts])
     rule_sets = mine(
-        contingency, quantities, min_count=min_rows, min_outside=min_rows, max_features=depth
+        contingency, of_cells, min_count=min_rows, min_outside=min_rows, max_features=depth
     )
     kept = np.zeros(len(rule_sets), dtype=bool)
     for chosen, subset, rules in rule_sets.by_subset(np.arange(len(rule_sets))):
@@ -178,24 +225,5 @@ def _groups(
         if 0 in subset:
             kept[chosen] = rules[0] < finer.rule_count - finer.has_missing
     groups = rule_sets.take(np.flatnonzero(kept))
-    return groups, groups.totals(contingency, quantities).astype(np.float64)
-
-
-def _surest(
-    rule_sets: FrequentRuleSets, together: Floats, kind: int, *, error: float
-) -> list[FinerGroup]:
-    """Return the group with the largest lower confidence bound; none without groups.
-
-    `kind` is the place of the answers that count; `together` the sums of groups and complements.
-    """
-    if not len(rule_sets):
-        return []
-    # Rows, and the answers of this kind.
-    counted = [0, 1 + kind]
-    inside = rule_sets.sums[counted].astype(np.float64)
-    sums = np.vstack([inside, together[counted] - inside])
-    sums[[1, 3]] /= _PARTS
-    return [
-        FinerGroup(rule_set=rule_sets.rule_set(group), rates=rates)
-        for group, rates in surest(sums, error=error, most=1)
-    ]
+    sums = np.array([groups.sums, groups.totals(contingency, of_cells)])
+    return groups, sums[:, 1:] / _PARTS

@@ -7,14 +7,13 @@ answer among the rows that it counts, as in an audit of decisions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from testsgd.auditing.finer import FinerSearch, finely_cut, search_finer_for_each
+from testsgd.auditing.finer import FinerGroups, FinerSearch, finely_cut
 from testsgd.data import Table
-from testsgd.metrics.definitions import Floats, Metric
+from testsgd.metrics.definitions import Metric
 from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.parameters import REST, MetricParameters
 from testsgd.metrics.predictions import Predictions
@@ -41,15 +40,16 @@ def with_further_looks(
     looked = [possible and _is_share_of_rows(metric.metric) for metric in found.metrics]
     confidence = 1 - (1 - found.parameters.confidence) / max(1, sum(looked))
 
-    searched: dict[int, FinerSearch | None] = {}
-    rows = _rows_counted(
-        [index for index, is_share in enumerate(looked) if is_share], found, predictions
+    shares = [index for index, is_share in enumerate(looked) if is_share]
+    searches = _finer_cuts(
+        [found.metrics[index].metric for index in shares],
+        table,
+        axes,
+        predictions,
+        min_rows=found.parameters.min_rows,
+        confidence=confidence,
     )
-    of_rows = of_each(
-        lambda same: _finer_cuts(same, table, axes, found.parameters, confidence), rows
-    )
-    for same, searches in zip(rows, of_rows, strict=True):
-        searched |= dict(zip(same.metrics, searches, strict=True))
+    searched = dict(zip(shares, searches, strict=True))
 
     def of_metric(index: int) -> MetricFindings:
         metric = found.metrics[index]
@@ -60,32 +60,6 @@ def with_further_looks(
         return replace(metric, finer=finer, within_bins=left)
 
     return replace(found, metrics=tuple(of_metric(index) for index in range(len(looked))))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _SameRows:
-    """Metrics that count the same rows, with what each of these rows adds to their numerators."""
-
-    rows: NDArray[np.intp]
-    metrics: tuple[int, ...]
-    numerators: tuple[Floats, ...]  # Shape (rows,) each.
-
-
-def _rows_counted(
-    metrics: Sequence[int], found: MetricsFindings, predictions: Predictions
-) -> list[_SameRows]:
-    """Return metrics by the rows that they count, such as all rows, or those of one true label."""
-    # The mask of rows, packed, tells them apart.
-    by_rows: dict[bytes, list[int]] = {}
-    masses = {index: predictions.masses(found.metrics[index].metric) for index in metrics}
-    for index, (_, denominator) in masses.items():
-        by_rows.setdefault(np.packbits(denominator > 0).tobytes(), []).append(index)
-    same = []
-    for indices in by_rows.values():
-        rows = np.flatnonzero(masses[indices[0]][1] > 0)
-        numerators = tuple(masses[index][0][rows] for index in indices)
-        same.append(_SameRows(rows=rows, metrics=tuple(indices), numerators=numerators))
-    return same
 
 
 def _is_asked(parameters: MetricParameters) -> bool:
@@ -103,18 +77,33 @@ def _is_share_of_rows(metric: Metric) -> bool:
 
 
 def _finer_cuts(
-    counted: _SameRows,
+    metrics: Sequence[Metric],
     table: Table,
     axes: Sequence[Axis],
-    parameters: MetricParameters,
+    predictions: Predictions,
+    *,
+    min_rows: int,
     confidence: float,
-) -> list[FinerSearch | None]:
-    """Return what finer cuts show of rows, for each of the metrics that count them."""
-    rows = table if len(counted.rows) == len(table) else table.take(counted.rows)
-    return search_finer_for_each(
-        rows,
-        axes,
-        counted.numerators,
-        min_rows=parameters.min_rows,
-        confidence=confidence,
-    )
+) -> list[FinerSearch]:
+    """Return what finer cuts show of each of some metrics of decisions.
+
+    All of them follow from the numbers of rows by decision and true label.
+    """
+    if not metrics:
+        return []
+    prototypes, kind_of_row = predictions.by_kind()
+    masses = np.array([prototypes.masses(metric) for metric in metrics])
+    numerators, denominators = masses.transpose(1, 0, 2)
+    # Kinds of rows that no metric counts, or that there are none of, need no sums.
+    occurs = np.bincount(kind_of_row, minlength=len(prototypes)) > 0
+    kinds = np.flatnonzero(occurs & denominators.any(axis=0))
+    rows_of_kinds = (kind_of_row == kinds[:, None]).astype(np.float64)
+    groups = FinerGroups.of(table, axes, rows_of_kinds, min_rows=min_rows)
+    assert groups is not None
+
+    def search(index: int) -> FinerSearch:
+        return groups.search(
+            denominators[index, kinds], numerators[index, kinds], confidence=confidence
+        )
+
+    return of_each(search, range(len(metrics)))

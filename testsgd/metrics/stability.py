@@ -25,6 +25,7 @@ from testsgd.metrics.bootstrap import (
 from testsgd.metrics.cells import MetricCells
 from testsgd.metrics.comparison import Compared
 from testsgd.metrics.definitions import Floats
+from testsgd.metrics.in_threads import of_each
 from testsgd.metrics.parameters import OVERALL, REST, Measure
 from testsgd.metrics.search import MetricFindings, complements_of
 from testsgd.metrics.sides import Sides
@@ -110,7 +111,7 @@ def found_again(
             with_complements=reference == REST,
             complements=complements_of(cells, rule_sets),
         )
-        found_shares = _shares_found(copies, searches, len(rule_sets))
+        found_shares = of_each(partial(_shares_found, copies, groups=len(rule_sets)), searches)
         for metric, search, of_groups in zip(significant, searches, found_shares, strict=True):
             shares[metric] = dict(zip(search.looked_for.tolist(), of_groups.tolist(), strict=True))
     return shares
@@ -145,43 +146,20 @@ class _SampledOrders:
     orders: NDArray[np.intp]  # The first groups in their order, then -1; shape (samples, first).
 
 
-def _shares_found(
-    copies: NearCopies, searches: Sequence[_SampledOrders], groups: int
-) -> list[Floats]:
+def _shares_found(copies: NearCopies, search: _SampledOrders, groups: int) -> Floats:
     """Return the shares of orders with a group, or a near copy, among the first distinct ones.
 
-    One array of shape (wanted,) for each search.
+    `groups` is the number of all groups; the result has the shape (wanted,).
     """
-    few = [np.count_nonzero(_seen([search], groups)) <= _MOST_PAIRED for search in searches]
-    together = [search for search, has_few in zip(searches, few, strict=True) if has_few]
-    at_once = iter(_shares_found_together(copies, together, groups))
-    return [
-        next(at_once) if has_few else _shares_found_apart(copies, search)
-        for search, has_few in zip(searches, few, strict=True)
-    ]
-
-
-def _seen(searches: Sequence[_SampledOrders], groups: int) -> NDArray[np.bool_]:
-    """Return a mask of the groups that are looked for or in front, shape (groups,)."""
     seen = np.zeros(groups, dtype=bool)
-    for search in searches:
-        seen[search.looked_for] = True
-        seen[search.orders[search.orders >= 0]] = True
-    return seen
-
-
-def _shares_found_together(
-    copies: NearCopies, searches: Sequence[_SampledOrders], groups: int
-) -> list[Floats]:
-    """Return the shares of several metrics that have much the same groups in front.
-
-    The next distinct group of every order is found at once, so each pair is compared only once.
-    """
-    if not searches:
-        return []
-    pairs = _PairsSeen(copies, _seen(searches, groups))
-    orders = pairs.column_of[np.concatenate([search.orders for search in searches])]
-    remaining = np.concatenate([search.orders for search in searches]) >= 0
+    seen[search.looked_for] = True
+    seen[search.orders[search.orders >= 0]] = True
+    if np.count_nonzero(seen) > _MOST_PAIRED:
+        return _shares_found_apart(copies, search)
+    # The next distinct group of every order is found at once, so each pair is compared only once.
+    pairs = _PairsSeen(copies, seen)
+    orders = pairs.column_of[search.orders]
+    remaining = search.orders >= 0
     # The rows of the pairs of the distinct groups of each order; -1 where there are no more.
     rows = np.full((len(orders), _STABLE_GROUPS), -1, dtype=np.intp)
     for index in range(_STABLE_GROUPS):
@@ -190,14 +168,9 @@ def _shares_found_together(
         rows[unfinished, index] = pairs.rows(orders[unfinished, first])
         near = pairs.table[rows[unfinished, index][:, None], orders[unfinished]]
         remaining[unfinished] &= ~near
-    shares = []
-    start = 0
-    for search in searches:
-        of_metric = rows[start : start + len(search.orders), :, None]
-        wanted = pairs.column_of[search.looked_for]
-        is_copy = (of_metric >= 0) & pairs.table[of_metric, wanted]
-        shares.append(is_copy.any(axis=1).mean(axis=0))
-        start += len(search.orders)
+    of_distinct = rows[:, :, None]
+    is_copy = (of_distinct >= 0) & pairs.table[of_distinct, pairs.column_of[search.looked_for]]
+    shares: Floats = is_copy.any(axis=1).mean(axis=0)
     return shares
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Halley's method triples the digits that are right: a step of this share of the distance to the
-# nearer of 0 and 1 leaves nothing but rounding.
-_LAST_STEP = 1e-6
+# Halley's method triples the digits that are right: after a step of this share of the distance to
+# the nearer of 0 and 1 less than a ten-billionth of it is left.
+_LAST_STEP = 1e-4
 _MOST_STEPS = 10
 # As many are solved at once: the numbers of each stay in a processor's cache.
 _TOGETHER = 1 << 14

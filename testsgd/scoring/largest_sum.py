@@ -10,7 +10,7 @@ line through two that are known is above all beyond them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -164,20 +164,34 @@ class Distances:
 class _Errors:
     """The two-sided error rates of both values of each difference, at each angle."""
 
-    first: Floats  # Shape (angles, groups).
+    # Those of each different error of a difference, shape (angles, errors).
+    first: Floats
     second: Floats
+    log_first: Floats
+    log_second: Floats
+    index: NDArray[np.intp]  # Which of these errors each difference has, shape (groups,).
 
     @classmethod
     def of(cls, error: Any, *, groups: int) -> _Errors:
         """Return them for differences with the two-sided error rate `error`."""
-        pairs = errors_at(ALL_ANGLES, np.broadcast_to(error, groups))
+        different = np.atleast_1d(np.asarray(error, dtype=np.float64))
+        pairs = errors_at(ALL_ANGLES, different)
         first, second = np.moveaxis(np.array(list(pairs)), 1, 0)
-        return cls(first=first, second=second)
+        one_for_all = np.zeros(groups, dtype=np.intp)
+        # An error of 0 is one that nothing is beyond.
+        with np.errstate(divide="ignore"):
+            return cls(
+                first=first,
+                second=second,
+                log_first=np.log(first),
+                log_second=np.log(second),
+                index=one_for_all if len(different) == 1 else np.arange(groups),
+            )
 
     @property
     def same(self) -> Floats:
         """The error rate of both where it is the same, shape (groups,)."""
-        middle: Floats = self.first[_MIDDLE]
+        middle: Floats = self.first[_MIDDLE, self.index]
         return middle
 
     @property
@@ -186,16 +200,25 @@ class _Errors:
 
         So the first value's rates rise from angle to angle again.
         """
-        return _Errors(first=self.second[::-1], second=self.first[::-1])
+        return _Errors(
+            first=self.second[::-1],
+            second=self.first[::-1],
+            log_first=self.log_second[::-1],
+            log_second=self.log_first[::-1],
+            index=self.index,
+        )
 
     def take(self, groups: NDArray[np.intp]) -> _Errors:
         """Return those of some of the differences."""
-        return _Errors(first=self.first[:, groups], second=self.second[:, groups])
+        return replace(self, index=self.index[groups])
 
     def at(self, angles: NDArray[np.intp] | int) -> tuple[Floats, Floats]:
         """Return the error rates of both at one angle, or at one for each difference."""
-        indices = np.arange(self.first.shape[1])
-        return self.first[angles, indices], self.second[angles, indices]
+        return self.first[angles, self.index], self.second[angles, self.index]
+
+    def at_all_angles(self) -> tuple[Floats, Floats]:
+        """Return the error rates of both at every angle, shape (angles, groups)."""
+        return self.first[:, self.index], self.second[:, self.index]
 
 
 def least_of_positive(differences: Differences, error: float) -> Floats:
@@ -225,7 +248,7 @@ def least_of_positive(differences: Differences, error: float) -> Floats:
 def _largest(differences: Differences, errors: _Errors) -> Floats:
     """Return the largest sum of distances over all angles, shape (groups,)."""
     if len(differences.first) <= _FEW:
-        sums = differences.distances(errors.first, errors.second).sum
+        sums = differences.distances(*errors.at_all_angles()).sum
         largest: Floats = np.maximum(0.0, sums.max(axis=0))
         return largest
     starts = differences.likely_angles(errors.same)
@@ -285,12 +308,11 @@ def _most_beyond(
 
     They are known at `angles`, one for each group, and at the angles before these.
     """
-    first, second = np.log(errors.first), np.log(errors.second)
-    indices = np.arange(len(angles))
-    first_at, second_at = first[angles, indices], second[angles, indices]
+    first, second, index = errors.log_first, errors.log_second, errors.index
+    first_at, second_at = first[angles, index], second[angles, index]
     # How many times the way between the two lies beyond the second of them; shape (angles, groups).
-    ways_first = (first - first_at) / (first_at - first[angles - direction, indices])
-    ways_second = (second - second_at) / (second_at - second[angles - direction, indices])
+    ways_first = (first[:, index] - first_at) / (first_at - first[angles - direction, index])
+    ways_second = (second[:, index] - second_at) / (second_at - second[angles - direction, index])
     lines = (
         nearer.sum
         + ways_first * (nearer.below_first - known.below_first)
