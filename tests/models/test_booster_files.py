@@ -150,7 +150,8 @@ def test_the_numbers_of_a_regression_are_compared_by_metrics(
     for metric, values in {"mean": numbers, "mean_error": numbers - salary.to_numpy()}.items():
         (found,) = (one for one in result.summary.metrics if one.name == metric)
         effects = abs(values[women].mean() - values[~women].mean())
-        assert abs(found.groups[0].effect) == pytest.approx(effects, rel=1e-5)
+        # Numbers of single precision are rounded in another way by each processor and library.
+        assert abs(found.groups[0].effect) == pytest.approx(effects, rel=1e-5, abs=1e-5)
 
 
 def test_a_regression_has_no_labels(regression: tuple[Path, Said]) -> None:
