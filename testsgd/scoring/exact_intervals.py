@@ -188,30 +188,17 @@ def exact_difference(
     """
     rate_in = np.asarray(rate_in, dtype=float)
     rate_out = np.asarray(rate_out, dtype=float)
-    below, above = largest_sums(rate_in, ends_in, rate_out, ends_out, error, ALL_ANGLES)
-    difference = rate_in - rate_out
-    return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
-
-
-def largest_sums(
-    rate_in: Floats,
-    ends_in: Ends,
-    rate_out: Floats,
-    ends_out: Ends,
-    error: Any,
-    angles: Sequence[tuple[Any, Any]],
-) -> tuple[Floats, Floats]:
-    """Return how far the difference may be below and above its value, at most over all angles.
-
-    `rate_in` and `rate_out` have the shape (n,), as both results have.
-    """
     below = above = np.zeros(())
-    for error_in, error_out in errors_at(angles, error):
+    for error_in, error_out in errors_at(ALL_ANGLES, error):
         low_in, high_in = ends_in(error_in)
         low_out, high_out = ends_out(error_out)
         below = np.maximum(below, (rate_in - low_in) + (high_out - rate_out))
         above = np.maximum(above, (high_in - rate_in) + (rate_out - low_out))
-    return BETWEEN * below, BETWEEN * above
+    difference = rate_in - rate_out
+    return (
+        np.maximum(difference - BETWEEN * below, -1.0),
+        np.minimum(difference + BETWEEN * above, 1.0),
+    )
 
 
 # The largest sum may lie between two of the angles.
