@@ -29,7 +29,7 @@ from benchmarks.generative_schedules import (
     skewed_cases,
     small_cases,
 )
-from benchmarks.generative_serving import Served, serving
+from benchmarks.generative_serving import SECONDS, WARM, Served, serving
 from benchmarks.generative_speed import KINDS, STATES, Assessed, Requested, assessed, requested
 from benchmarks.marked_page import Marks, fill_marked, percent, table
 from benchmarks.measure import machine
@@ -217,7 +217,8 @@ def _requested_row(found: Requested) -> Row:
 
 def served(*, quick: bool) -> list[Row]:
     """Measure what the server adds to a request."""
-    runs = [list(serving(seconds=1 if quick else 10)) for _ in range(1 if quick else 3)]
+    seconds, warm, repetitions = (0.1, 1, 1) if quick else (SECONDS, WARM, 3)
+    runs = [list(serving(seconds=seconds, warm=warm)) for _ in range(repetitions)]
     middle = [_median(list(same)) for same in zip(*runs, strict=True)]
     return [_served_row(one, middle[0]) for one in middle]
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -172,26 +173,30 @@ class Served:
         )
 
 
-def measured(what: str, port: int, process: int, *, seconds: int = SECONDS) -> Served:
+def measured(what: str, port: int, process: int, *, seconds: float, warm: int) -> Served:
     """Return processor time for a request, and the waiting of the middle and of the slowest."""
-    asyncio.run(answer_times(port, requests=WARM, rate=RATE))
+    asyncio.run(answer_times(port, requests=warm, rate=RATE))
     before = processor_seconds(process)
-    taken = asyncio.run(answer_times(port, requests=RATE * seconds, rate=RATE))
+    taken = asyncio.run(answer_times(port, requests=round(RATE * seconds), rate=RATE))
     used = 1000 * (processor_seconds(process) - before) / len(taken)
     middle, late = (1000 * taken[int(share * len(taken))] for share in (0.5, 0.99))
     return Served(what, used, middle, late)
 
 
-def serving(*, seconds: int = SECONDS) -> Iterator[Served]:
-    """Measure the model alone, and each way of keeping the state before it."""
+def serving(*, seconds: float = SECONDS, warm: int = WARM) -> Iterator[Served]:
+    """Measure the model alone, and each way of keeping the state before it.
+
+    Each is asked `warm` times before it is measured.
+    """
+    waiting = partial(measured, seconds=seconds, warm=warm)
     with running(MODEL, port=18471) as model, tempfile.TemporaryDirectory(dir=".") as folder:
-        yield measured("model alone", 18471, model, seconds=seconds)
+        yield waiting("model alone", 18471, model)
         with running(PASSED_ON, "http://127.0.0.1:18471/v1", port=18472) as passing:
-            yield measured("passed on, nothing else", 18472, passing, seconds=seconds)
+            yield waiting("passed on, nothing else", 18472, passing)
         for kind in KINDS:
             arguments = (kind, f"{folder}/{kind}.sqlite", "http://127.0.0.1:18471/v1")
             with running(SERVER, *arguments, port=18472) as server:
-                yield measured(f"before it, {kind}", 18472, server, seconds=seconds)
+                yield waiting(f"before it, {kind}", 18472, server)
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ def test_pictures_of_other_sizes_are_refused():
 @pytest.mark.tensorflow
 def test_a_short_training_reads_most_pictures_of_the_generator(tmp_path):
     pytest.importorskip("tensorflow")
-    trained = reading.train(pictures=1200, held_out=10, epochs=10, seed=1)
+    trained = reading.train(pictures=600, held_out=10, epochs=10, seed=1)
     trained.reader.save(tmp_path / "reader.keras")
     reader = reading.AttributeReader.load(tmp_path / "reader.keras", confidence=0.0)
     model = generator.Generator(random_state=3)

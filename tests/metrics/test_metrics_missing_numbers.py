@@ -97,9 +97,9 @@ def test_chance_is_rarely_found_with_missing_numbers() -> None:
     worlds = 60
     alarms = 0
     for seed in range(worlds):
-        small = people(seed, rows=1000)
+        small = people(seed, rows=600)
         said, true = decisions(seed, small, 0.5)
-        found = audit(small, said, true, replicates=199).findings
+        found = audit(small, said, true, replicates=99).findings
         alarms += any(metric.compared.significant.any() for metric in found.metrics)
     assert alarms <= binom.ppf(0.999, worlds, 0.05)
 

@@ -16,7 +16,7 @@ PLANTED = "gender = female and race = Black and 40 <= age < 60"
 @pytest.fixture(scope="module")
 def result() -> MitigationResult:
     return testsgd.mitigate(
-        None, None, "demo", runs=3, steps=2, compare="none", estimand="neighbourhood"
+        None, None, "demo", runs=3, steps=1, compare="none", estimand="neighbourhood"
     )
 
 

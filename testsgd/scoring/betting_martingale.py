@@ -55,7 +55,7 @@ def weight_of_rate(confidence: float, tuned_for: float) -> float:
     return tuned_for / ratio
 
 
-def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
+def log_wealth(rate: Any, wins: Any, losses: Any, weight: Any) -> Floats:
     """Return the logarithm of the wealth (the capital) of a bet against each rate.
 
     `wins`, `losses`: the successes and failures seen; all are broadcast. At the rates 0 and 1 it is
@@ -76,15 +76,13 @@ def log_wealth(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
     )
     many = np.broadcast_to(samples > _MANY, logarithm.shape)
     if many.any():
-        yes_rate, no_rate, wins, losses = np.broadcast_arrays(yes_rate, no_rate, wins, losses)
-        logarithm[many] = _log_wealth_by_stirling(
-            yes_rate[many], no_rate[many], wins[many], losses[many], weight
-        )
+        given = np.broadcast_arrays(yes_rate, no_rate, wins, losses, weight)
+        logarithm[many] = _log_wealth_by_stirling(*(each[many] for each in given))
     return logarithm
 
 
 def _log_wealth_by_stirling(
-    yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: float
+    yes_rate: Floats, no_rate: Floats, wins: Any, losses: Any, weight: Floats
 ) -> Floats:
     """Return the logarithm of the wealth by Stirling's formula, precise for large numbers.
 
@@ -102,12 +100,12 @@ def _log_wealth_by_stirling(
         - 0.5 * np.log1p(samples / weight)
         + (_binet(yes + wins) - _binet(yes))
         + (_binet(no + losses) - _binet(no))
-        - (_binet(total) - _binet(np.float64(weight)))
+        - (_binet(total) - _binet(weight))
     )
     return logarithm
 
 
-def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: float) -> Floats:
+def log_wealth_slope(rate: Any, wins: Any, losses: Any, weight: Any) -> Floats:
     """Return the derivative by the rate of the logarithm of the wealth; it grows with the rate."""
     yes_rate, no_rate = _rate_pair(rate)
     return _slope_of_term(yes_rate, wins, weight) - _slope_of_term(no_rate, losses, weight)
@@ -125,7 +123,7 @@ def _rate_pair(rate: Any) -> tuple[Floats, Floats]:
     return yes_rate, np.maximum(1 - yes_rate, LEAST_RATE)
 
 
-def _slope_of_term(rate: Floats, wins: Any, weight: float) -> Floats:
+def _slope_of_term(rate: Floats, wins: Any, weight: Any) -> Floats:
     """Return the derivative by p of log Gamma(c p + S) - log Gamma(c p) - S log p.
 
     It is 0 for S of 0 and of 1. `rate` is p, `wins` S and `weight` c.

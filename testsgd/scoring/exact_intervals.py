@@ -23,6 +23,9 @@ Ends = Callable[[Any], tuple[Floats, Floats]]
 
 ANGLES = 7
 
+# Of so few differences the ends at all angles are computed at once, or without a search for some.
+FEW = 32
+
 # At each of them the errors of both values are equally unlikely together.
 ALL_ANGLES = [(np.cos(angle), np.sin(angle)) for angle in np.linspace(0, np.pi / 2, ANGLES)]
 
@@ -147,7 +150,13 @@ class ShareInterval:
 
 
 def exact_difference(
-    rate_in: Any, ends_in: Ends, rate_out: Any, ends_out: Ends, error: Any
+    rate_in: Any,
+    ends_in: Ends,
+    rate_out: Any,
+    ends_out: Ends,
+    error: Any,
+    *,
+    at_once: bool = False,
 ) -> tuple[Floats, Floats]:
     """Combine the intervals of two independent rates into one for their difference.
 
@@ -166,6 +175,9 @@ def exact_difference(
         The interval of each rate: from a two-sided error rate to its low and high ends.
     error : float or numpy.ndarray of float64, shape (n,)
         Two-sided error rate of the difference.
+    at_once : bool
+        Whether both `ends_in` and `ends_out` also take errors of the shape (angles, n). A few
+        differences take far less time then.
 
     Returns
     -------
@@ -188,30 +200,22 @@ def exact_difference(
     """
     rate_in = np.asarray(rate_in, dtype=float)
     rate_out = np.asarray(rate_out, dtype=float)
-    below, above = largest_sums(rate_in, ends_in, rate_out, ends_out, error, ALL_ANGLES)
-    difference = rate_in - rate_out
-    return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
-
-
-def largest_sums(
-    rate_in: Floats,
-    ends_in: Ends,
-    rate_out: Floats,
-    ends_out: Ends,
-    error: Any,
-    angles: Sequence[tuple[Any, Any]],
-) -> tuple[Floats, Floats]:
-    """Return how far the difference may be below and above its value, at most over all angles.
-
-    `rate_in` and `rate_out` have the shape (n,), as both results have.
-    """
     below = above = np.zeros(())
-    for error_in, error_out in errors_at(angles, error):
+    errors = list(errors_at(ALL_ANGLES, error))
+    if at_once and np.ndim(error) and len(error) <= FEW:
+        errors = [tuple(np.moveaxis(np.array(errors), 1, 0))]
+    for error_in, error_out in errors:
         low_in, high_in = ends_in(error_in)
         low_out, high_out = ends_out(error_out)
         below = np.maximum(below, (rate_in - low_in) + (high_out - rate_out))
         above = np.maximum(above, (high_in - rate_in) + (rate_out - low_out))
-    return BETWEEN * below, BETWEEN * above
+    if below.ndim > rate_in.ndim:
+        below, above = below.max(axis=0), above.max(axis=0)
+    difference = rate_in - rate_out
+    return (
+        np.maximum(difference - BETWEEN * below, -1.0),
+        np.minimum(difference + BETWEEN * above, 1.0),
+    )
 
 
 # The largest sum may lie between two of the angles.

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.exact_intervals import ALL_ANGLES, ANGLES, BETWEEN, Interval, errors_at
+from testsgd.scoring.exact_intervals import ALL_ANGLES, ANGLES, BETWEEN, FEW, Interval, errors_at
 
 Floats = NDArray[np.float64]
 
@@ -24,8 +24,6 @@ Floats = NDArray[np.float64]
 _MIDDLE = ANGLES // 2
 # What lines promise is held to be as wrong as this share of the sums; ends are computed far better.
 _ROUNDING = 1e-6
-# Of so few differences all angles take less time than a search.
-_FEW = 32
 
 
 class WideningInterval(Interval, Protocol):
@@ -247,7 +245,7 @@ def least_of_positive(differences: Differences, error: float) -> Floats:
 
 def _largest(differences: Differences, errors: _Errors) -> Floats:
     """Return the largest sum of distances over all angles, shape (groups,)."""
-    if len(differences.first) <= _FEW:
+    if len(differences.first) <= FEW:
         sums = differences.distances(*errors.at_all_angles()).sum
         largest: Floats = np.maximum(0.0, sums.max(axis=0))
         return largest

@@ -94,6 +94,7 @@ def population_interval(
                 second.rate,
                 partial(rate_interval, second, margin_kind),
                 errors[chosen],
+                at_once=True,
             )
         else:
             differences = Differences(
@@ -117,12 +118,12 @@ def rate_interval(
         Rows and answers of some groups.
     kind : {"none", "wald", "anytime"}
         What the answers are; see :func:`population_interval`.
-    error : numpy.ndarray of float64, shape (groups,)
+    error : numpy.ndarray of float64, shape (groups,) or (angles, groups)
         Two-sided error rates.
 
     Returns
     -------
-    low, high : numpy.ndarray of float64, shape (groups,)
+    low, high : numpy.ndarray of float64, of the shape of the error rates
         The ends, by Clopper and Pearson.
 
     Examples
@@ -134,7 +135,7 @@ def rate_interval(
     """
     if kind == "anytime":
         size = side.rows.astype(np.float64)
-        drawn_low, drawn_high = _sequence_ends(side, error / 2)
+        drawn_low, drawn_high = confidence_sequence(side.favourable, side.samples, 1 - error / 2)
         low, _ = clopper_pearson(size * drawn_low, size, error / 2)
         _, high = clopper_pearson(size * drawn_high, size, error / 2)
         return low, high
@@ -149,18 +150,6 @@ def _share_interval(side: Side, kind: Literal["none", "wald"]) -> ShareInterval:
         # Variances add, so sizes add like resistances.
         size = 1 / (1 / size + 1 / side.samples)
     return ShareInterval.of(side.rate * size, size)
-
-
-def _sequence_ends(side: Side, error: Floats) -> tuple[Floats, Floats]:
-    """Return the confidence sequence's ends; there are at most a few different error rates."""
-    ends = np.zeros((2, len(side.samples)))
-    levels, level = np.unique(np.broadcast_to(error, side.samples.shape), return_inverse=True)
-    for index, confidence in enumerate(levels):
-        chosen = level == index
-        ends[:, chosen] = confidence_sequence(
-            side.favourable[chosen], side.samples[chosen], 1 - float(confidence)
-        )
-    return ends[0], ends[1]
 
 
 def equality_p_values(successes_in: Any, size_in: Any, successes_out: Any, size_out: Any) -> Floats:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.exact_intervals import ALL_ANGLES, BETWEEN, Ends, Interval, errors_at
+from testsgd.scoring.exact_intervals import ALL_ANGLES, BETWEEN, FEW, Ends, Interval, errors_at
 from testsgd.scoring.population import TOGETHER, Side, rate_interval
 
 Floats = NDArray[np.float64]
@@ -67,8 +67,16 @@ def most_below(
 
     See :func:`testsgd.scoring.exact_difference`.
     """
+    errors = list(errors_at(angles, error))
+    if len(first) <= FEW:
+        # All angles at once, shape (angles, n).
+        pairs = np.moveaxis(np.array(errors), 1, 0)
+        error_first, error_second = pairs.reshape(2, len(angles), -1)
+        sums = (first - ends_first.low(error_first)) + (ends_second.high(error_second) - second)
+        largest: Floats = BETWEEN * np.maximum(sums.max(axis=0), 0.0)
+        return largest
     below = np.zeros(len(first))
-    for error_first, error_second in errors_at(angles, error):
+    for error_first, error_second in errors:
         low = ends_first.low(error_first)
         high = ends_second.high(error_second)
         below = np.maximum(below, (first - low) + (high - second))

@@ -38,7 +38,7 @@ _PRECISION = 1e-11
 
 
 def confidence_sequence(
-    successes: Any, samples: Any, confidence: float, *, tuned_for: float = TUNED_FOR
+    successes: Any, samples: Any, confidence: Any, *, tuned_for: float = TUNED_FOR
 ) -> tuple[Floats, Floats]:
     """Compute the interval of a rate that holds after all numbers of samples at once.
 
@@ -49,8 +49,8 @@ def confidence_sequence(
     ----------
     successes, samples : array_like of float
         How many of how many so far; broadcast.
-    confidence : float
-        Probability that the interval covers the rate after all numbers of samples.
+    confidence : array_like of float
+        Probability that the interval covers the rate after all numbers of samples; broadcast, too.
     tuned_for : float
         Number of samples after which the interval is narrowest.
 
@@ -70,14 +70,20 @@ def confidence_sequence(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.241], [1.0, 0.328])
     """
-    won, number = np.broadcast_arrays(
-        np.asarray(successes, dtype=np.float64), np.asarray(samples, dtype=np.float64)
-    )
-    weight = weight_of_rate(confidence, tuned_for)
+    shapes = (np.asarray(each, dtype=np.float64) for each in (successes, samples, confidence))
+    won, number, level = np.broadcast_arrays(*shapes)
     wins = won.ravel()
     total = number.ravel()
-    low = _lower_end(wins, total - wins, confidence, weight)
-    high = 1 - _lower_end(total - wins, wins, confidence, weight)
+    if np.ndim(confidence) == 0:
+        levels, which = np.array([float(confidence)]), None
+    else:
+        levels, which = np.unique(level.ravel(), return_inverse=True)
+    weights = np.array([weight_of_rate(one, tuned_for) for one in levels.tolist()])
+    limits = np.array([math.log1p(-one) for one in levels.tolist()])
+    if which is not None:
+        weights, limits = weights[which], limits[which]
+    low = _lower_end(wins, total - wins, limits, weights)
+    high = 1 - _lower_end(total - wins, wins, limits, weights)
     return low.reshape(won.shape), high.reshape(won.shape)
 
 
@@ -109,8 +115,10 @@ def sequence_margin(
     return np.where(number > 0, np.maximum(rate - low, high - rate), np.inf)
 
 
-def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -> Floats:
+def _lower_end(wins: Floats, losses: Floats, limits: Floats, weights: Floats) -> Floats:
     """Return the lower ends, shape (n,), by Newton's method kept inside a bracket.
+
+    `limits`, the logarithms of the errors, and `weights` are one for all or one for each.
 
     The logarithm of the capital is convex and falls there, so that from the first step on Newton's
     method stays on the outer side of the end.
@@ -120,6 +128,9 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
     active = np.flatnonzero(wins >= 2)
     wins = wins[active]
     losses = losses[active]
+    each = len(limits) > 1
+    if each:
+        limits, weights = limits[active], weights[active]
     total = wins + losses
     outer = np.zeros(len(active))
     inner = wins / total
@@ -128,8 +139,8 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
     for _ in range(_ITERATIONS):
         if len(active) == 0:
             break
-        excess = log_wealth(rate, wins, losses, weight) + math.log1p(-confidence)
-        slope = log_wealth_slope(rate, wins, losses, weight)
+        excess = log_wealth(rate, wins, losses, weights) + limits
+        slope = log_wealth_slope(rate, wins, losses, weights)
         outer = np.where(excess >= 0, rate, outer)
         inner = np.where(excess < 0, rate, inner)
         # Close to the inner end it may not fall; then the step leads out of the bracket.
@@ -145,4 +156,6 @@ def _lower_end(wins: Floats, losses: Floats, confidence: float, weight: float) -
         outer = outer[unfinished]
         inner = inner[unfinished]
         rate = following[unfinished]
+        if each:
+            limits, weights = limits[unfinished], weights[unfinished]
     return ends

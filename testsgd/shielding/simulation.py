@@ -264,7 +264,8 @@ class _Runner(NamedTuple):
             part = events.take(np.s_[:, start : start + horizon.length]).widened()
             with counted.asking(runs):
                 if horizon.shield == "dynamic" and start:
-                    outcome = self._after_histories(part, past, jobs)
+                    left = (total - start) // horizon.length
+                    outcome = self._after_histories(part, past, jobs, left)
                 else:
                     outcome = self._with_solution(part, solution)
             shielded.append(outcome)
@@ -274,25 +275,29 @@ class _Runner(NamedTuple):
         stack_periods = partial(np.stack, axis=1)
         return combined(shielded, stack_periods), combined(unshielded, stack_periods)
 
-    def _after_histories(self, events: Events, past: Ints, jobs: int) -> PeriodOutcome:
+    def _after_histories(
+        self, events: Events, past: Ints, jobs: int, periods_left: int
+    ) -> PeriodOutcome:
         """Return the outcome of a period of a dynamic shield; `past` is (runs, groups, kinds).
 
-        Runs with the same history share its solution.
+        Runs with the same history share its solution. Each of the periods that are left, this one
+        too, has about as many histories.
         """
         histories, which = np.unique(past.reshape(len(past), -1), axis=0, return_inverse=True)
         members = [np.flatnonzero(which.ravel() == index) for index in range(len(histories))]
+        alike = len(histories) * periods_left
         counted = parts_of(len(past))
         parts = list[PeriodOutcome]()
         if jobs == 1 or len(members) == 1:
             for rows in members:
                 with counted.asking(len(rows)):
-                    part = self._after_history(events.take(rows), past[rows[0]], len(histories))
+                    part = self._after_history(events.take(rows), past[rows[0]], alike)
                 parts.append(part)
         else:
             from joblib import Parallel, delayed
 
             solved = Parallel(n_jobs=jobs, return_as="generator")(
-                delayed(self._after_history)(events.take(rows), past[rows[0]], len(histories))
+                delayed(self._after_history)(events.take(rows), past[rows[0]], alike)
                 for rows in members
             )
             for rows, part in zip(members, solved, strict=True):
@@ -301,14 +306,14 @@ class _Runner(NamedTuple):
         # The parts are in the order of the histories; put the runs back into their own order.
         return combined(parts, np.concatenate).take(np.argsort(np.concatenate(members)))
 
-    def _after_history(self, events: Events, past: Ints, histories: int) -> PeriodOutcome:
-        """Return the outcome of runs with one history, (groups, kinds), which is one of many."""
+    def _after_history(self, events: Events, past: Ints, alike: int) -> PeriodOutcome:
+        """Return the outcome of runs with one history, (groups, kinds), one of many `alike`."""
         fairness = self.specification.fairness_property
         numerators, denominators = (past @ np.array(fairness.kinds)).T.tolist()
         problem = running.period_problem(
             self.specification, self.inputs, tuple(numerators), tuple(denominators)
         )
-        solution, promised = running.period_solution(self.specification, problem, alike=histories)
+        solution, promised = running.period_solution(self.specification, problem, alike=alike)
         if promised == self.specification.bound:
             return self._with_solution(events, solution)
         policy = None if promised is None else solution.policy

@@ -200,9 +200,7 @@ def _effects(
             answers = _answers(
                 audit, [replacer.variant(row, [asked.category], [term]) for row in rows.tolist()]
             )
-        low, high = np.transpose(
-            [_interval(audit, rows, answers, control, confidence) for control in controls]
-        )
+        low, high = _intervals(audit, rows, answers, controls, confidence)
         yield ControlEffect(
             category=asked.category,
             term=term,
@@ -221,20 +219,22 @@ def _answers(audit: TextAudit, texts: list[str]) -> Floats:
     return answers / audit.parameters.draws
 
 
-def _interval(
-    audit: TextAudit, rows: Counts, answers: Floats, control: Floats, confidence: float
-) -> tuple[float, float]:
-    """Return the paired interval of the difference between two answers to each text."""
+def _intervals(
+    audit: TextAudit, rows: Counts, answers: Floats, controls: Sequence[Floats], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the paired intervals of the differences from the answers to each control."""
     sizes: NDArray[np.int64] | None = None
     if audit.repeated is not None:
         sizes = audit.clusters.take(rows).size_of_row
     # As one category of two terms: the other of the first is the second.
-    sums = pair_sums(np.column_stack([answers, control]), (2,), cluster_sizes=sizes)
-    pairs = independent_pairs(sums, len(rows), len(rows), sizes)
-    mean = (sums.with_terms - sums.other) / len(rows)
-    size = sums.sizes / len(rows)
+    sums = [
+        pair_sums(np.column_stack([answers, control]), (2,), cluster_sizes=sizes)
+        for control in controls
+    ]
+    pairs = np.array([independent_pairs(each, len(rows), len(rows), sizes)[0] for each in sums])
+    mean = np.array([(each.with_terms - each.other)[0] for each in sums]) / len(rows)
     if audit.parameters.guarantee == "simultaneous":
-        low, high = paired_tails_interval(mean, size, pairs, 1 - confidence)
-    else:
-        low, high = paired_interval(mean, sums.squares / len(rows), pairs, confidence)
-    return float(low[0]), float(high[0])
+        size = np.array([each.sizes[0] for each in sums]) / len(rows)
+        return paired_tails_interval(mean, size, pairs, 1 - confidence)
+    square = np.array([each.squares[0] for each in sums]) / len(rows)
+    return paired_interval(mean, square, pairs, confidence)
