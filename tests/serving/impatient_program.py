@@ -17,5 +17,7 @@ BODY_SECONDS = guard.BODY_SECONDS / 5
 if __name__ == "__main__":
     connections.HEAD_SECONDS = HEAD_SECONDS
     # The default of an argument is taken when the class is made.
-    guard.Guard.__init__.__kwdefaults__["body_seconds"] = BODY_SECONDS
+    defaults = guard.Guard.__init__.__kwdefaults__
+    assert defaults is not None
+    defaults["body_seconds"] = BODY_SECONDS
     run(sys.argv[1:])
