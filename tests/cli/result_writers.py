@@ -66,8 +66,8 @@ def _results(jobs: str, examples: Path) -> Commands:
             *("--events", f"{monitors}/loans-decisions.csv", "--out", "monitored", *views),
         ),
         "simulated monitor": (
-            *("monitor", "simulate", f"{monitors}/loans-demographic-parity.toml", "--runs", "20"),
-            *("--days", "5", "--out", "simulated-monitor", *views),
+            *("monitor", "simulate", f"{monitors}/loans-demographic-parity.toml", "--runs", "6"),
+            *("--days", "3", "--out", "simulated-monitor", *views),
         ),
         "generative": (
             *("generative", "assess", f"{generative}/outputs.jsonl"),

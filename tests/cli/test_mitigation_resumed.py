@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import refittable_models
 
+from testsgd.data import generate_demo
 from testsgd.mitigation.search import CURVE_BUDGETS
 from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.skops_files import read_skops
@@ -34,8 +35,10 @@ SETTINGS += ["--max-accuracy-drop", "5", "--format", "json"]
 
 
 @pytest.fixture
-def mitigate(testsgd: Run, module: str) -> Run:
+def mitigate(testsgd: Run, module: str, folder: Path) -> Run:
     pytest.importorskip("skops")
+    # How long it takes goes by the rows; what is done and what is left does not.
+    generate_demo(rows=600, seed=4).to_csv(folder / "people.csv", index=False)
 
     def run(*options: str | Path) -> command_line.Finished:
         defaults = ("--data", "people.csv", "--model", f"{module}:logistic", *SETTINGS)

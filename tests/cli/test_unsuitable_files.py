@@ -216,9 +216,13 @@ def outcomes(folder: Path) -> dict[tuple[str, str], Any]:
                 else:
                     path.mkdir()
             cases.append((words, kind, [*parts[:place], name, *parts[place + 1 :]]))
+    commands: dict[str, list[list[str]]] = {}
+    for words, _, command in cases:
+        commands.setdefault(words, []).append(command)
     finished = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("unsuitable_files.py")), "printed"],
-        input="".join(f"{json.dumps(words)}\n" for *_, words in cases),
+        # Those of the same command are run by the same child.
+        input="".join(f"{json.dumps(alike)}\n" for alike in commands.values()),
         capture_output=True,
         text=True,
         cwd=folder,
@@ -231,7 +235,7 @@ def outcomes(folder: Path) -> dict[tuple[str, str], Any]:
     }
 
 
-# All in one test: a process that has everything imported forks for each command.
+# All in one test: a process that has everything imported forks for the commands.
 @pytest.mark.slow
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     accepted = {

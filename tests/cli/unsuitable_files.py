@@ -1,13 +1,16 @@
-"""What no command can read, given as each of their files, each in a child with its limits set.
+"""What no command can read, given as each of their files, in children with their limits set.
 
     python tests/cli/unsuitable_files.py FOLDER < CASES
 
-Each line of CASES is a list of words in JSON; each that is printed, the outcome.
+Each line of CASES is a list of commands in JSON, each a list of words: a child runs them one after
+the other, and where one ends it, another child goes on with the next. For each command the outcome
+is printed as a line.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -15,7 +18,6 @@ import pkgutil
 import resource
 import signal
 import sys
-import time
 from pathlib import Path
 
 import testsgd
@@ -25,19 +27,21 @@ SECONDS = 30
 MEMORY = 2**30
 
 
-def limited(words: list[str], folder: Path) -> int:
-    """Run a command in this process, with its limits set; return its exit code."""
+def set_limits() -> None:
+    """Limit the memory of this process beyond what it has mapped already, and its seconds."""
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY, mapped + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+
+
+def ran(words: list[str], folder: Path) -> int:
+    """Run a command in this process, with streams of its own; return its exit code."""
     signal.alarm(SECONDS)
     for descriptor, name in ((1, "out"), (2, "err")):
-        opened = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(opened, descriptor)
+        redirect(descriptor, folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    redirect(0, Path(os.devnull), os.O_RDONLY)
     if "/dev/stdin" in words:
         os.close(0)
-    else:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
         run(words)
     except SystemExit as left:
@@ -48,20 +52,43 @@ def limited(words: list[str], folder: Path) -> int:
     return 0
 
 
-def outcome(words: list[str], folder: Path) -> dict[str, object]:
-    """Return what becomes of a command: its exit code, and what it prints."""
-    started = time.monotonic()
-    child = os.fork()
-    if child == 0:
-        code = 99
-        try:
-            code = limited(words, folder)
-        finally:
-            os._exit(code)
-    _, status, _ = os.wait4(child, 0)
+def redirect(descriptor: int, path: Path, flags: int) -> None:
+    """Let a stream of this process be that of a file."""
+    opened = os.open(path, flags)
+    if opened != descriptor:
+        os.dup2(opened, descriptor)
+        os.close(opened)
+
+
+def outcome(code: int, folder: Path) -> dict[str, object]:
+    """Return what became of a command: its exit code, and what it printed."""
     printed = {name: (folder / name).read_text(errors="replace") for name in ("out", "err")}
-    seconds = time.monotonic() - started
-    return {"code": os.waitstatus_to_exitcode(status), "seconds": seconds, **printed}
+    return {"code": code, **printed}
+
+
+def outcomes(commands: list[list[str]], folder: Path) -> list[dict[str, object]]:
+    """Return what becomes of each of some commands."""
+    found: list[dict[str, object]] = []
+    while len(found) < len(commands):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            code = 99
+            try:
+                set_limits()
+                for words in commands[len(found) :]:
+                    ended = json.dumps(outcome(ran(words, folder), folder))
+                    os.write(writing, f"{ended}\n".encode())
+                code = 0
+            finally:
+                os._exit(code)
+        os.close(writing)
+        with os.fdopen(reading) as stream:
+            found += [json.loads(line) for line in stream]
+        _, status = os.waitpid(child, 0)
+        if len(found) < len(commands):
+            found.append(outcome(os.waitstatus_to_exitcode(status), folder))
+    return found
 
 
 if __name__ == "__main__":
@@ -74,5 +101,10 @@ if __name__ == "__main__":
     for name in ("h5py", "skops.io"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # What is imported is not looked through for garbage again: each page looked at in a child would
+    # be copied for it.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
-        print(json.dumps(outcome(json.loads(line), Path(sys.argv[1]))), flush=True)
+        for ended in outcomes(json.loads(line), Path(sys.argv[1])):
+            print(json.dumps(ended), flush=True)

@@ -11,6 +11,8 @@ bytes.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import importlib
 import json
 import os
@@ -125,6 +127,11 @@ def main() -> None:
     """Answer orders until there are no more."""
     for name in sys.argv[1:]:
         importlib.import_module(name)
+    # An extra, which is not installed everywhere.
+    with contextlib.suppress(ImportError):
+        importlib.import_module("skops.io")
+    # What a fork does not change it need not copy.
+    gc.freeze()
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 

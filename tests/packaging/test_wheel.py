@@ -13,6 +13,7 @@ import pytest
 from testsgd.data import PLANTED_GROUP, catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
 pytestmark = pytest.mark.wheel
 
@@ -41,9 +42,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def testsgd(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel, and nothing but what it asks for, into a new environment."""
     folder = tmp_path_factory.mktemp("environment")
-    run(sys.executable, "-m", "venv", folder, folder=folder)
-    python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", wheel, folder=folder)
+    # Without a pip of its own, and compiled when it is imported: most of it never is.
+    run(sys.executable, "-m", "venv", "--without-pip", folder, folder=folder)
+    pip = (*PIP, "--python", folder / "bin" / "python")
+    run(*pip, "install", "--quiet", "--no-compile", wheel, folder=folder)
     return folder / "bin" / "testsgd"
 
 
@@ -72,7 +74,8 @@ def test_installed_wheel_runs_the_main_job(testsgd: Path, tmp_path: Path) -> Non
 
 
 def test_installed_wheel_has_no_extra(testsgd: Path, tmp_path: Path) -> None:
-    installed = run(testsgd.parent / "python", "-m", "pip", "list", folder=tmp_path)
+    installed = run(*PIP, "--python", testsgd.parent / "python", "list", folder=tmp_path)
+    assert "testsgd" in installed
 
     for package in ("tensorflow", "keras", "pyarrow"):
         assert package not in installed

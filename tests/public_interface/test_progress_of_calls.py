@@ -342,7 +342,7 @@ def test_a_play_tells_its_rounds() -> None:
 @pytest.mark.slow
 def test_a_training_with_a_penalty_tells_its_strengths() -> None:
     calls: list[Call] = []
-    testsgd.fair_frontier(None, None, "demo", limit=2000, progress=lambda *call: calls.append(call))
+    testsgd.fair_frontier(None, None, "demo", limit=800, progress=lambda *call: calls.append(call))
     check_shares(calls)
     assert shares_of(calls, len(STRENGTHS)) == list(range(len(STRENGTHS) + 1))
     # It begins with a phase, not with nothing, and ends all of them.
@@ -357,7 +357,8 @@ def test_a_retraining_tells_its_steps() -> None:
         None,
         None,
         "demo",
-        limit=2000,
+        limit=800,
+        runs=2,
         steps=2,
         compare="none",
         # What the labels are softened by takes most of the time, and has no steps of its own.

@@ -10,10 +10,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import impatient_program
 import pytest
 
 pytest.importorskip("httpx")
@@ -37,20 +38,23 @@ beta = 3
 """
 
 
-def command(folder: Path, *further: str) -> list[str]:
+def command(folder: Path, *further: str, program: Sequence[str] = ("-m", "testsgd")) -> list[str]:
     path = folder / "fair.toml"
     path.write_text(SPECIFICATION)
-    return [sys.executable, "-m", "testsgd", "generative", "serve", "--spec", str(path), *further]
+    return [sys.executable, *program, "generative", "serve", "--spec", str(path), *further]
 
 
 @contextmanager
 def served(
-    folder: Path, upstream: str, *options: str
+    folder: Path, upstream: str, *options: str, **program: Sequence[str]
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     state = str(folder / "fair.sqlite")
     given = ["--upstream", f"{upstream}/v1", "--state", state, "--port", "0", *options]
     with subprocess.Popen(
-        command(folder, *given), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command(folder, *given, **program),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             assert process.stdout is not None
@@ -183,7 +187,11 @@ def test_a_body_that_is_too_long_is_not_read_to_its_end(length: bytes, tmp_path:
 def test_slow_heads_and_bodies_are_given_up(tmp_path: Path) -> None:
     head = b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n"
     model = FakeModel()
-    with running(model.app) as upstream, served(tmp_path, upstream) as (address, process):
+    impatient = (impatient_program.__file__,)
+    with (
+        running(model.app) as upstream,
+        served(tmp_path, upstream, program=impatient) as (address, process),
+    ):
         host, port = address.split(":")
         with ExitStack() as stack:
             slow = []

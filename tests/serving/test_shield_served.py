@@ -8,20 +8,22 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import impatient_program
 import pytest
 import small_shields
 
-from testsgd.serving.connections import HEAD_SECONDS, MOST_CONNECTIONS
+from testsgd.serving.connections import MOST_CONNECTIONS
 from testsgd.serving.guard import BODY_SECONDS
 
 pytest.importorskip("uvicorn")
 pytestmark = pytest.mark.serve
 
+PROGRAM = ("-m", "testsgd")
 JSON = {"Content-Type": "application/json"}
 
 
@@ -34,9 +36,9 @@ def shield_file(tmp_path: Path) -> Path:
 
 @contextmanager
 def served(
-    path: Path, *options: str
+    path: Path, *options: str, program: Sequence[str] = PROGRAM
 ) -> Iterator[tuple[http.client.HTTPConnection, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "testsgd", "shield", "serve", str(path), "--port", "0"]
+    command = [sys.executable, *program, "shield", "serve", str(path), "--port", "0"]
     command += ["--journal", str(path.with_name("journal")), *options]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -131,7 +133,8 @@ def test_who_may_ask(shield_file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_connections_that_say_nothing_do_not_keep_others_out(shield_file: Path) -> None:
-    with served(shield_file) as (connection, process):
+    impatient = (impatient_program.__file__,)
+    with served(shield_file, program=impatient) as (connection, process):
         address = (connection.host, connection.port)
         begun = b"POST /decide HTTP/1.1\r\nHost: localhost\r\n"
         head = begun + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
@@ -145,7 +148,7 @@ def test_connections_that_say_nothing_do_not_keep_others_out(shield_file: Path) 
             for number, one in enumerate(held):
                 with suppress(OSError):  # Beyond the limit they are closed.
                     one.sendall(beginnings[number % 3])
-            time.sleep(HEAD_SECONDS + BODY_SECONDS)
+            time.sleep(impatient_program.HEAD_SECONDS + impatient_program.BODY_SECONDS)
             assert posted(connection, {"group": "a", "recommendation": 1})["step"] == 1
             for one in held:
                 with suppress(OSError):
