@@ -28,6 +28,7 @@ from testsgd.serving.guard import BODY_SECONDS, OPEN_PATHS
 pytestmark = pytest.mark.serve
 
 CHROMIUM = shutil.which("chromium")
+PROGRAM = ("-m", "testsgd")
 SPECIFICATION = """
 [groupings.gender]
 values = ["female", "male"]
@@ -38,7 +39,7 @@ beta = 3
 """
 
 
-def command(folder: Path, *further: str, program: Sequence[str] = ("-m", "testsgd")) -> list[str]:
+def command(folder: Path, *further: str, program: Sequence[str] = PROGRAM) -> list[str]:
     path = folder / "fair.toml"
     path.write_text(SPECIFICATION)
     return [sys.executable, *program, "generative", "serve", "--spec", str(path), *further]
@@ -46,12 +47,12 @@ def command(folder: Path, *further: str, program: Sequence[str] = ("-m", "testsg
 
 @contextmanager
 def served(
-    folder: Path, upstream: str, *options: str, **program: Sequence[str]
+    folder: Path, upstream: str, *options: str, program: Sequence[str] = PROGRAM
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     state = str(folder / "fair.sqlite")
     given = ["--upstream", f"{upstream}/v1", "--state", state, "--port", "0", *options]
     with subprocess.Popen(
-        command(folder, *given, **program),
+        command(folder, *given, program=program),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
