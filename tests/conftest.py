@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import zlib
 from collections.abc import Callable
@@ -62,12 +61,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept
-
-
-def pytest_collection_finish() -> None:
-    """Leave the many tests that were collected out of what the garbage collector looks at again."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
