@@ -363,6 +363,16 @@ def other_rows(name: str) -> list[list[str]]:
     return rows
 
 
+def beyond_expected(name: str) -> str:
+    """Write how much more the points of plays lost on the held-out rows than was expected."""
+    gaps = [
+        np.mean(np.array(run["points"])[:, 0] - np.array(run["expected"])[:, 0])
+        for run in kept("boosting", name)
+        if run["method"] == "play"
+    ]
+    return f"{name} {points_text(gaps)}"
+
+
 def write_tables(what: str) -> None:
     """Print a table of all runs that are kept, and write it into the page."""
     if what == "others":
@@ -376,6 +386,9 @@ def write_tables(what: str) -> None:
             for row in frontier_rows(what, name, method)
         ]
     text = f"{ABOUT[what]}\n\n{table(heading, rows)}"
+    if what == "boosting":
+        gaps = ", ".join(beyond_expected(name) for name in NAMES[what])
+        text += f"\n\nMore accuracy lost than was expected, means of all points of a play: {gaps}."
     print(text)
     fill_marked(PAGE, {MARKS[what]: text})
 

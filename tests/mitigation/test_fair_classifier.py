@@ -65,12 +65,13 @@ def test_the_worst_difference_is_lower_within_the_budget() -> None:
     classifier = around(boosting, strengths=[0.03, 0.06, 0.1], budget=0.02).fit(X, y)
     point = classifier.chosen_
     assert point in classifier.frontier_
-    assert point.accuracy_drop <= 0.02
+    # A tenth of the budget is kept in reserve.
+    assert point.accuracy_drop <= 0.018
     assert abs(point.worst_after) < 0.9 * abs(point.worst_before)
     assert len(classifier.estimators_) == point.voters
     assert len(classifier.estimators_) in (1, 3, 5)
     assert point.reduction == max(
-        each.reduction for each in classifier.frontier_ if each.accuracy_drop <= 0.02
+        each.reduction for each in classifier.frontier_ if each.accuracy_drop <= 0.018
     )
     assert [each.strength for each in classifier.frontier_] == sorted(
         each.strength for each in classifier.frontier_

@@ -111,9 +111,9 @@ def test_the_chosen_point_is_the_best_of_those_expected_to_keep_the_budget(
     result: FrontierResult,
 ) -> None:
     summary = result.summary
-    kept = [
-        point for point in summary.points if point.expected.accuracy_drop <= summary.settings.budget
-    ]
+    # Of a play, nine tenths of it.
+    spent = 0.9 * summary.settings.budget
+    kept = [point for point in summary.points if point.expected.accuracy_drop <= spent]
     assert summary.point == min(kept, key=lambda point: abs(point.expected.worst_after))
 
 

@@ -55,8 +55,9 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     to labels and weights that count errors and these differences. The models of a few rounds vote.
     How much differences count, and which rounds vote, is chosen by cross-fitting: by decisions on
     rows that the models were not fitted to. It is what lowers the worst difference most among those
-    that lose no more accuracy than the budget. Then the models are fitted to all rows. If nothing
-    keeps the budget, it warns, and the estimator is fitted to all rows as if it stood alone.
+    that lose no more accuracy than nine tenths of the budget: on other rows they lose a little more
+    than is expected. Then the models are fitted to all rows. If nothing keeps the budget, it warns,
+    and the estimator is fitted to all rows as if it stood alone.
 
     Parameters
     ----------

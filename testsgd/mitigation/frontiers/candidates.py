@@ -42,8 +42,12 @@ def frontier_of(candidates: Sequence[Candidate]) -> list[Candidate]:
     return kept
 
 
-def choose_candidate(problem: Problem, candidates: Sequence[Candidate]) -> int | None:
+def choose_candidate(
+    problem: Problem, candidates: Sequence[Candidate], *, budget: float
+) -> int | None:
     """Return which candidate lowers the worst difference most, keeps the budgets and harms none.
+
+    `budget` is the share of accuracy that it may be expected to lose.
 
     Side effects are looked for among the rows that were seen. If each candidate that keeps the
     budgets has some, the one that lowers the worst difference most is chosen all the same, and the
@@ -53,7 +57,7 @@ def choose_candidate(problem: Problem, candidates: Sequence[Candidate]) -> int |
     left = list(candidates)
     first = groups = None
     while left:
-        best = best_point(left, budget=settings.budget, balanced_budget=settings.balanced_budget)
+        best = best_point(left, budget=budget, balanced_budget=settings.balanced_budget)
         if best is None:
             break
         first = best if first is None else first

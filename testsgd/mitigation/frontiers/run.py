@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from testsgd.errors import ModelError, ParameterError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
+from testsgd.mitigation.frontier import SPENT_BY_PLAY
 from testsgd.mitigation.frontiers.candidates import (
     Candidate,
     choose_candidate,
@@ -116,7 +117,8 @@ def run_frontier(
         tried = len(candidates)
         candidates, ceiling = frontier_of(candidates), frontier_of(ceiling)
     with _timed(seconds, "choosing"), step(progress, "choosing"):
-        chosen = choose_candidate(problem, candidates)
+        share = SPENT_BY_PLAY if method == "play" else 1.0
+        chosen = choose_candidate(problem, candidates, budget=share * problem.parameters.budget)
     with _timed(seconds, "measuring"), threadpool_limits(1):
         held_out = _HeldOut(problem, base)
         points = []
