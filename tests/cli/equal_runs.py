@@ -35,37 +35,56 @@ NO_MACHINE_CODE = Variant(environment={"PYTHONHASHSEED": "3", "NUMBA_DISABLE_JIT
 NO_NUMBA = Variant(environment={"PYTHONHASHSEED": "4"}, has_numba=False)
 
 
-def write_results(kind: str, variants: Mapping[str, Variant], folder: Path) -> dict[str, Path]:
-    """Run the commands of a kind under each variant; return the folders written, by its name."""
-    without_numba = folder / "without-numba"
-    without_numba.mkdir()
-    (without_numba / _RUN_FIRST).write_text(_WITHOUT_NUMBA, encoding="utf-8")
-    written = {name: folder / f"results-{place}" for place, name in enumerate(variants)}
-    processes: list[subprocess.Popen[str]] = []
-    try:
-        for name, variant in variants.items():
-            written[name].mkdir()
-            modules = [str(_ROOT), str(_HERE)]
-            if not variant.has_numba:
-                modules.insert(0, str(without_numba))
-            known = {**os.environ, "PYTHONPATH": os.pathsep.join(modules), **variant.environment}
-            process = subprocess.Popen(
-                [sys.executable, result_writers.__file__, kind, variant.jobs, _ROOT / "examples"],
-                cwd=written[name],
-                env=known,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            processes.append(process)
-        for process in processes:
-            _, told = process.communicate(timeout=_MOST_SECONDS)
-            assert process.returncode == 0, told
-    finally:
-        for process in processes:
-            process.kill()
-            process.communicate()
-    return written
+class Results:
+    """The folders that the commands of a kind write under each variant, run when first asked for.
+
+    Tests side by side have processes of their own, and not each of them looks at all variants.
+    """
+
+    def __init__(self, kind: str, variants: Mapping[str, Variant], folder: Path) -> None:
+        self._kind = kind
+        self._variants = variants
+        self._folder = folder
+        self._written: dict[str, Path] = {}
+        self._without_numba = folder / "without-numba"
+        self._without_numba.mkdir()
+        (self._without_numba / _RUN_FIRST).write_text(_WITHOUT_NUMBA, encoding="utf-8")
+
+    def folders(self, *names: str) -> list[Path]:
+        """Return the folders of some variants; those that are missing are written side by side."""
+        missing = [name for name in names if name not in self._written]
+        started: dict[str, subprocess.Popen[str]] = {}
+        try:
+            for name in missing:
+                started[name] = self._start(name)
+            for name, process in started.items():
+                _, told = process.communicate(timeout=_MOST_SECONDS)
+                assert process.returncode == 0, told
+                self._written[name] = self._place(name)
+        finally:
+            for process in started.values():
+                process.kill()
+                process.communicate()
+        return [self._written[name] for name in names]
+
+    def _place(self, name: str) -> Path:
+        return self._folder / f"results-{list(self._variants).index(name)}"
+
+    def _start(self, name: str) -> subprocess.Popen[str]:
+        variant = self._variants[name]
+        self._place(name).mkdir()
+        modules = [str(_ROOT), str(_HERE)]
+        if not variant.has_numba:
+            modules.insert(0, str(self._without_numba))
+        known = {**os.environ, "PYTHONPATH": os.pathsep.join(modules), **variant.environment}
+        return subprocess.Popen(
+            [sys.executable, result_writers.__file__, self._kind, variant.jobs, _ROOT / "examples"],
+            cwd=self._place(name),
+            env=known,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
 
 def contents(folder: Path) -> dict[str, bytes]:

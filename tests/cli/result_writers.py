@@ -135,15 +135,17 @@ def _write_inputs(kind: str) -> None:
     else:
         generate_demo(rows=600, seed=4).to_csv("people.csv", index=False)
         Path("loan_models.py").write_text(refittable_models.MODULE, encoding="utf-8")
-        biased_comments.write_files(Path())
+        biased_comments.write_files(Path(), count=500)
 
 
 def _shorten_mitigations() -> None:
-    """Let mitigations play few rounds, and soften labels by a few trees."""
+    """Let mitigations play few rounds with few strengths, and soften labels by a few trees."""
     from testsgd.mitigation import cross_validation, table_splits
     from testsgd.mitigation.frontiers import playing
 
     playing._ROUNDS = 2
+    playing._FOLDS = 2
+    playing.STRENGTHS = playing.STRENGTHS[::3]
     cross_validation.REPEATS = 1
     table_splits.FOLDS = 2
     table_splits._STEPS = 20

@@ -20,21 +20,21 @@ _VARIANTS = {
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folders that each of the variants has written, by its name."""
+def results(tmp_path_factory: pytest.TempPathFactory) -> equal_runs.Results:
     pytest.importorskip("skops")
-    return equal_runs.write_results(
+    return equal_runs.Results(
         result_writers.MITIGATIONS, _VARIANTS, tmp_path_factory.mktemp("mitigations")
     )
 
 
 @pytest.mark.slow
-def test_bytes_are_equal(folders: dict[str, Path]) -> None:
-    assert equal_runs.different_files(folders["two processors"], folders["no numba"]) == []
+def test_bytes_are_equal(results: equal_runs.Results) -> None:
+    first, other = results.folders("two processors", "no numba")
+    assert equal_runs.different_files(first, other) == []
 
 
-def test_every_mitigation_wrote_a_result_and_a_model(folders: dict[str, Path]) -> None:
-    written = folders["no numba"]
+def test_every_mitigation_wrote_a_result_and_a_model(results: equal_runs.Results) -> None:
+    (written,) = results.folders("no numba")
     for name in result_writers.command_lines(result_writers.MITIGATIONS, "1", Path()):
         document = json.loads((written / name / "result.json").read_text(encoding="utf-8"))
         assert document["created"] is None

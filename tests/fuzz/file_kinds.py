@@ -344,6 +344,11 @@ def _sample_journals(seeds: Path, beside: Path) -> None:
 
 
 def _play_journals(seeds: Path, beside: Path) -> None:
+    from testsgd.mitigation.frontiers import playing
+
+    # Few refits: a journal is written of each strength, however long that is played with. The
+    # cases, which run in children of this process, go on with as few.
+    playing._ROUNDS, playing._FOLDS = 2, 2
     _journal_of(seeds, beside, PLAY)
 
 

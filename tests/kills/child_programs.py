@@ -99,3 +99,4 @@ def play_few_rounds() -> None:
 
     playing._ROUNDS = 1
     playing._FOLDS = 2
+    playing.STRENGTHS = playing.STRENGTHS[::3]

@@ -19,6 +19,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -123,6 +124,21 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     return {"code": ended, "steps": int(steps or 0), "seconds": seconds}
 
 
+def write_a_report() -> None:
+    """Audit a few rows once: templates of reports take longer to compile than most commands do."""
+    rows = "granted,woman,race\n" + "yes,0,a\nno,1,b\nyes,1,a\nno,0,b\n" * 40
+    few = ["--replicates", "99", "--stability", "0", "--jobs", "1", "--quiet"]
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("people.csv").write_text(rows, encoding="utf-8")
+        audit = ["audit", "people.csv", "--predictions", "granted", "--sensitive", "woman"]
+        for arguments in (
+            [*audit, *few, "--out", "reports"],
+            ["report", "reports/result.json", "--out", "read", "--quiet"],
+        ):
+            if run_command(arguments) != 0:
+                raise RuntimeError(f"{arguments} failed")
+
+
 def main() -> None:
     """Answer orders until there are no more."""
     for name in sys.argv[1:]:
@@ -130,6 +146,7 @@ def main() -> None:
     # An extra, which is not installed everywhere.
     with contextlib.suppress(ImportError):
         importlib.import_module("skops.io")
+    write_a_report()
     # What a fork does not change it need not copy.
     gc.freeze()
     for line in sys.stdin:

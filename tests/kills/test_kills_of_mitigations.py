@@ -64,6 +64,7 @@ def test_it_goes_on_to_the_same_end(killer: Killer, tmp_path: Path) -> None:
         asked = killer.run(
             "audit", "people.csv", "--model", "mitigated/model.skops", "--sensitive", "gender",
             "--label", "granted", "--max-features", "1", "--out", "audited", "--quiet",
+            "--replicates", "99", "--stability", "0",
         )  # fmt: skip
         assert asked.code == 0 or (asked.code == 2 and asked.err.count("\n") == 1)
         assert mitigate("play", "--resume").code == whole.code

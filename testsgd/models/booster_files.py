@@ -62,7 +62,9 @@ library.LGBM_BoosterPredictForMat(
     model, rows, *shape, *every, given, ctypes.byref(size), answers
 )
 """
+# CatBoost imports IPython where it is there, to draw, and does without where it is not.
 _CATBOOST_TRIAL = """
+sys.modules["IPython"] = None
 import catboost
 model = catboost.CatBoostClassifier().load_model(sys.argv[1])
 if not len(model.classes_):
