@@ -53,11 +53,11 @@ def test_pictures_of_other_sizes_are_refused():
 @pytest.mark.tensorflow
 def test_a_short_training_reads_most_pictures_of_the_generator(tmp_path):
     pytest.importorskip("tensorflow")
-    trained = reading.train(pictures=600, held_out=10, epochs=10, seed=1)
+    trained = reading.train(pictures=500, held_out=10, epochs=10, seed=1)
     trained.reader.save(tmp_path / "reader.keras")
     reader = reading.AttributeReader.load(tmp_path / "reader.keras", confidence=0.0)
     model = generator.Generator(random_state=3)
-    portraits_shown = [model.generate("A person") for _ in range(200)]
+    portraits_shown = [model.generate("A person") for _ in range(150)]
     labels = reader.labels([one.picture for one in portraits_shown])
     for name, least in {"sex": 0.8, "skin": 0.85, "age": 0.8, "clothes": 0.9}.items():
         truth = [one.attributes.number(name) for one in portraits_shown]

@@ -30,7 +30,7 @@ from testsgd.mitigation import FrontierResult
 skops_io = pytest.importorskip("skops.io")
 recomputed = benchmark("recomputed_figures")
 
-ROWS = 2_000
+ROWS = 1_200
 SETTINGS: dict[str, Any] = {
     "sensitive_features": ["sex", "town", "age"],
     "features": {"age": {"type": "integer", "range": [0, 100], "bins": 4}},
