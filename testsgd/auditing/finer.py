@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing.compared_rates import ComparedRates, surest
 from testsgd.auditing.estimates import Floats
@@ -106,7 +107,12 @@ class FinerGroups:
 
     @classmethod
     def of(
-        cls, table: Table, axes: Sequence[Axis], quantities: Floats, *, min_rows: int
+        cls,
+        table: Table,
+        axes: Sequence[Axis],
+        quantities: Floats | NDArray[np.bool_],
+        *,
+        min_rows: int,
     ) -> FinerGroups | None:
         """Return the groups with enough rows on each side; None if no number can be cut finer.
 
@@ -116,7 +122,7 @@ class FinerGroups:
             The rows.
         axes : sequence of Axis
             The sensitive features as they were searched.
-        quantities : numpy.ndarray of float64, shape (q, rows)
+        quantities : numpy.ndarray of float64 or bool, shape (q, rows)
             What is summed, from 0 to 1 for each row.
         min_rows : int
             Fewest rows on each side of a group.
@@ -201,7 +207,7 @@ def _groups(
     axes: Sequence[Axis],
     index: int,
     finer: IntervalAxis,
-    quantities: Floats,
+    quantities: Floats | NDArray[np.bool_],
     *,
     min_rows: int,
 ) -> tuple[FrequentRuleSets, Floats]:

@@ -97,7 +97,7 @@ def _finer_cuts(
     # Kinds of rows that no metric counts, or that there are none of, need no sums.
     occurs = np.bincount(kind_of_row, minlength=len(prototypes)) > 0
     kinds = np.flatnonzero(occurs & denominators.any(axis=0))
-    rows_of_kinds = (kind_of_row == kinds[:, None]).astype(np.float64)
+    rows_of_kinds = kind_of_row == kinds[:, None]
     groups = FinerGroups.of(table, axes, rows_of_kinds, min_rows=min_rows)
     assert groups is not None
 
