@@ -89,6 +89,32 @@ def test_one_age_is_found(metrics: list[Any]) -> None:
     assert found.confidence == pytest.approx(1 - 0.1 * 0.05 / looked)
 
 
+def test_rates_of_metrics_that_count_other_rows_are_those_by_hand() -> None:
+    frame, said, true = world(seed=4)
+    masses = {
+        "selection_rate": (said == 1, np.ones(ROWS, dtype=bool)),
+        TPR: (said == 1, true == 1),
+        "false_positive_rate": (said == 1, true == 0),
+        "precision": (true == 1, said == 1),
+        "accuracy": (said == true, np.ones(ROWS, dtype=bool)),
+    }
+    result = audit(frame, said, true, metrics=list(masses))
+    for name, (answers, counted) in masses.items():
+        found = result.summary.metric(name).finer
+        assert found is not None
+        inside = counted.copy()
+        for rule in found.rules:
+            if rule.values is not None:
+                inside &= frame[rule.feature].isin(rule.values).to_numpy()
+            else:
+                age = frame[rule.feature].to_numpy()
+                inside &= (age >= (rule.low or 0)) & (age < (rule.high or 1000))
+        others = counted & ~inside
+        assert found.n_in == inside.sum()
+        assert found.rate_in == pytest.approx(answers[inside].mean())
+        assert found.rate_out == pytest.approx(answers[others].mean())
+
+
 def test_equalized_odds_names_it() -> None:
     frame, said, true = world(seed=2)
     [joint] = audit(frame, said, true, metrics="equalized_odds").summary.joint

@@ -116,16 +116,8 @@ class FinerGroups:
     ) -> FinerGroups | None:
         """Return the groups with enough rows on each side; None if no number can be cut finer.
 
-        Parameters
-        ----------
-        table : Table
-            The rows.
-        axes : sequence of Axis
-            The sensitive features as they were searched.
-        quantities : numpy.ndarray of float64 or bool, shape (q, rows)
-            What is summed, from 0 to 1 for each row.
-        min_rows : int
-            Fewest rows on each side of a group.
+        `quantities`, shape (q, rows), are what is summed, from 0 to 1 for each row; the rest is as
+        for :func:`search_finer`.
         """
         finer = {
             index: cut
@@ -154,6 +146,11 @@ class FinerGroups:
             What a unit of each quantity adds to the rows that count, and to the favourable answers.
         confidence : float
             That of the audit.
+
+        Returns
+        -------
+        FinerSearch
+            Its error, a tenth of the audit's, is shared among the groups compared (Bonferroni).
         """
         error = (1 - confidence) * _SHARE_OF_ERROR
         of_rate = np.array([counted, favourable])
