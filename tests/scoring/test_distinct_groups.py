@@ -128,4 +128,4 @@ def test_near_copies_are_those_whose_overlap_is_large_enough(problem, with_compl
         members, weights, overlap=hundredths / 100, with_complements=with_complements
     )
     every = np.arange(len(table))
-    assert np.array_equal(copies(order, every), overlaps(order, every) >= hundredths / 100)
+    assert np.array_equal(copies(every)(order), overlaps(order, every) >= hundredths / 100)

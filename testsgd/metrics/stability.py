@@ -178,8 +178,8 @@ class _PairsSeen:
     """A table of which groups are near copies of each other, filled row by row when needed."""
 
     def __init__(self, copies: NearCopies, seen: NDArray[np.bool_]) -> None:
-        self._copies = copies
         self._groups = np.flatnonzero(seen)
+        self._copies = copies(self._groups)
         self._row_of = np.full(len(self._groups), -1, dtype=np.intp)
         # The column of each group that is seen.
         self.column_of = np.cumsum(seen) - 1
@@ -190,7 +190,7 @@ class _PairsSeen:
         new = np.unique(columns[self._row_of[columns] < 0])
         if len(new):
             self._row_of[new] = len(self.table) + np.arange(len(new))
-            self.table = np.vstack([self.table, self._copies(self._groups[new], self._groups)])
+            self.table = np.vstack([self.table, self._copies(self._groups[new])])
         return self._row_of[columns]
 
 
@@ -199,8 +199,8 @@ def _shares_found_apart(copies: NearCopies, search: _SampledOrders) -> Floats:
     times_found = np.zeros(len(search.looked_for))
     for order in search.orders:
         front = order[order >= 0][:_IN_FRONT]
-        distinct = front[_first_distinct(np.arange(len(front)), copies(front, front))]
-        times_found += copies(search.looked_for, distinct).any(axis=1)
+        distinct = front[_first_distinct(np.arange(len(front)), copies(front)(front))]
+        times_found += copies(distinct)(search.looked_for).any(axis=1)
     return times_found / len(search.orders)
 
 
@@ -245,6 +245,15 @@ class _MovedValues:
         moved += self.value
         moved -= contracted(self.effects, sums)
         return moved
+
+    def minus_others(self, outside: _MovedValues) -> _MovedValues:
+        """Return the differences from the values of the rows outside groups.
+
+        What the sums inside a group do to both values; those of the whole are left to be taken off.
+        """
+        return _MovedValues(
+            value=self.value - outside.value, effects=self.effects + outside.effects
+        )
 
     def moved_alike(self, everything: Singles) -> Singles:
         """Return the values moved by sums (q, samples), the same for every group."""
@@ -311,14 +320,29 @@ class _MovedGroups:
 
         Shape (samples, first); -1 where there are no more groups.
         """
-        values = self.inside.moved(sums)
-        bounds = self._effects(values, self._references(values, drawn, sums))
+        bounds = self._effects(drawn, sums)
         bounds -= self.margin
         bounds *= self.share_of_others
         bounds[:, ~self.judged] = -np.inf
         first = _largest(bounds)
         judged = np.isfinite(np.take_along_axis(bounds, first, axis=1))
         return np.where(judged, self.groups[first], -1)
+
+    def _effects(self, drawn: Singles, sums: Singles) -> Singles:
+        """Return the sizes of differences, or those of the logarithms of ratios."""
+        of_others = self.reference_index is None and self.reference_cells is None
+        if self.measure == "difference" and of_others:
+            # By one contraction of the sums, not by one of each of the two values.
+            differences = self.inside.minus_others(self.outside).moved(sums)
+            differences -= self.wholes.effects(drawn, self.outside.effects)
+            return np.abs(differences, out=differences)
+        values = self.inside.moved(sums)
+        references = self._references(values, drawn, sums)
+        if self.measure == "ratio":
+            values = np.log(np.maximum(values, 1e-12))
+            references = np.log(np.maximum(references, 1e-12))
+        effects: Singles = np.abs(values - references)
+        return effects
 
     def _references(self, values: Singles, drawn: Singles, sums: Singles) -> Singles:
         """Return the moved values of what groups are compared with, shape (samples, groups)."""
@@ -327,16 +351,6 @@ class _MovedGroups:
         if self.reference_cells is None:
             return self.outside.moved_by_others(drawn, sums, self.wholes)
         return self.outside.moved_alike(drawn[:, :, self.reference_cells].sum(axis=2))
-
-    def _effects(self, values: Singles, references: Singles) -> Singles:
-        """Return the sizes of differences, or those of the logarithms of ratios."""
-        if self.measure == "difference":
-            differences: Singles = np.abs(values - references)
-            return differences
-        effects: Singles = np.abs(
-            np.log(np.maximum(values, 1e-12)) - np.log(np.maximum(references, 1e-12))
-        )
-        return effects
 
 
 def _standard_errors(inside: Sides, outside: Sides, measure: Measure) -> Floats:
@@ -359,9 +373,22 @@ def _share_of_others(compared: Compared, inside: Sides) -> Floats:
 
 def _largest(bounds: Singles) -> NDArray[np.intp]:
     """Return the places of the largest numbers of each row, the largest first, (samples, first)."""
-    if bounds.shape[1] > _LOOKED_AT:
-        candidates = np.argpartition(-bounds, _LOOKED_AT, axis=1)[:, :_LOOKED_AT]
-    else:
-        candidates = np.broadcast_to(np.arange(bounds.shape[1]), bounds.shape)
+    candidates = _candidates(bounds)
     order = np.argsort(-np.take_along_axis(bounds, candidates, axis=1), axis=1, kind="stable")
     return np.take_along_axis(candidates, order, axis=1)
+
+
+def _candidates(bounds: Singles) -> NDArray[np.intp]:
+    """Return the places of the largest numbers of each row, in any order, (samples, first)."""
+    samples, groups = bounds.shape
+    if groups <= _LOOKED_AT:
+        return np.broadcast_to(np.arange(groups), bounds.shape)
+    # Numbers are parted in a fraction of the time that their places take.
+    last = groups - _LOOKED_AT
+    least = np.partition(bounds, last, axis=1)[:, last]
+    places = np.flatnonzero(bounds >= least[:, None])
+    if len(places) == samples * _LOOKED_AT:
+        candidates: NDArray[np.intp] = places.reshape(samples, _LOOKED_AT) % groups
+        return candidates
+    # Some are equal to the last one.
+    return np.argpartition(-bounds, _LOOKED_AT, axis=1)[:, :_LOOKED_AT]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 # How much each of some groups overlaps with each of others, shape (groups, others).
 Overlaps = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
 
-# Which of some groups are near copies of each of others, shape (groups, others).
-NearCopies = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]]
+# From others to a function that says which groups are near copies of each, shape (groups, others).
+NearCopies = Callable[[NDArray[np.intp]], Callable[[NDArray[np.intp]], NDArray[np.bool_]]]
 
 # Numbers in one block of groups by cells, 8 MB.
 _BLOCK_NUMBERS = 1 << 20
@@ -210,10 +210,11 @@ def near_copies(
     with_complements: bool = False,
     complements: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None = None,
 ) -> NearCopies:
-    """Return a function that decides which groups overlap by at least `overlap`.
+    """Return a function that decides which groups overlap others by at least `overlap`.
 
-    Limits of the rows they share decide nearly all pairs, without any quotient. What is left is
-    computed as `member_overlaps` does, so both agree to the last bit.
+    The others are prepared once for all groups that are compared with them. Limits of the rows they
+    share decide nearly all pairs, without any quotient. What is left is computed as
+    `member_overlaps` does, so both agree to the last bit.
 
     Parameters
     ----------
@@ -229,45 +230,55 @@ def near_copies(
     Returns
     -------
     callable
-        From the indices of groups and of others to bool (groups, others).
+        From the indices of others to a function from those of groups to bool (groups, others).
 
     Examples
     --------
     >>> cells = np.array([[True, True, False], [True, False, False], [False, False, True]])
     >>> copies = near_copies(lambda groups: cells[groups], np.array([6, 4, 10]), overlap=0.6)
-    >>> copies(np.array([0]), np.array([0, 1, 2])).tolist()
+    >>> copies(np.array([0, 1, 2]))(np.array([0])).tolist()
     [[True, True, False]]
     """
     if complements is not None:
         overlaps = member_overlaps(
             members, weights, with_complements=with_complements, complements=complements
         )
-        return lambda groups, others: overlaps(groups, others) >= overlap
+        return lambda others: lambda groups: overlaps(groups, others) >= overlap
     total = float(weights.sum())
     # A little too generous, so that rounding leaves out none.
     least = overlap * (1 - 1e-9)
 
-    def copies(groups: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.bool_]:
-        size, size_others, both = _common_members(members, weights, groups, others)
-        likely = both >= (size + size_others) * (least / (1 + least))
-        if with_complements:
-            # As many rows at most may be shared if each is to lie in the other's complement.
-            apart = both <= (size + least * (size_others - total)) / (1 + least)
-            apart &= both <= (size_others + least * (size - total)) / (1 + least)
-            likely |= apart
-        first, second = np.nonzero(likely)
-        size = size[first, 0]
-        size_others = size_others[second]
-        both = both[first, second]
-        shares = both / (size + size_others - both)
-        if with_complements:
-            across = _overlaps_across(size, size - both, total - size_others)
-            across_others = _overlaps_across(size_others, size_others - both, total - size)
-            shares = np.maximum(shares, np.minimum(across, across_others))
-        likely[first, second] = shares >= overlap
-        return likely
+    def copies_of(others: NDArray[np.intp]) -> Callable[[NDArray[np.intp]], NDArray[np.bool_]]:
+        inside_others = members(others).astype(np.float64)
+        weighted_others = (inside_others * weights).T
+        sizes_others = inside_others @ weights
+        most_apart = least * (sizes_others - total) / (1 + least)
 
-    return copies
+        def copies(groups: NDArray[np.intp]) -> NDArray[np.bool_]:
+            inside = members(groups).astype(np.float64)
+            both = inside @ weighted_others
+            size = (inside @ weights)[:, None]
+            likely = both >= (size + sizes_others) * (least / (1 + least))
+            if with_complements:
+                # As many rows at most may be shared if each is to lie in the other's complement.
+                apart = both <= size / (1 + least) + most_apart
+                apart &= both <= (sizes_others + least * (size - total)) / (1 + least)
+                likely |= apart
+            first, second = np.nonzero(likely)
+            size = size[first, 0]
+            size_others = sizes_others[second]
+            both = both[first, second]
+            shares = both / (size + size_others - both)
+            if with_complements:
+                across = _overlaps_across(size, size - both, total - size_others)
+                across_others = _overlaps_across(size_others, size_others - both, total - size)
+                shares = np.maximum(shares, np.minimum(across, across_others))
+            likely[first, second] = shares >= overlap
+            return likely
+
+        return copies
+
+    return copies_of
 
 
 def _common_members(
