@@ -26,6 +26,18 @@ QUICK = {"replicates": 99, "stability": 0}
 PAPER: dict[str, Any] = {"estimand": "neighbourhood", "theta": 0.05, "rank_by": "score"}
 
 
+def as_numbers(people: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the features as numbers, those with categories as their codes.
+
+    What learns from them is the same as from the frame, but to be asked takes half as long.
+    """
+    columns = [
+        column.cat.codes if isinstance(column.dtype, pd.CategoricalDtype) else column
+        for _, column in people.items()
+    ]
+    return np.column_stack(columns).astype(np.float64)
+
+
 class Remembered:
     """A model that is asked once about the same people: two audits of it ask the same questions."""
 
@@ -38,7 +50,7 @@ class Remembered:
         self.asked += 1
         question = pd.util.hash_pandas_object(people, index=False).to_numpy().tobytes()
         if question not in self.answers:
-            self.answers[question] = self.model.predict(people)
+            self.answers[question] = self.model.predict(as_numbers(people))
         return self.answers[question]
 
 
@@ -63,17 +75,18 @@ def test_in_the_committed_network(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS[1::2])
 def test_in_a_model_of_scikit_learn_that_learns_from_the_same_people(seed: int) -> None:
     people = generate_demo(seed=seed)
+    features = people.drop(columns="granted")
     model = HistGradientBoostingClassifier(
         learning_rate=0.5,
         max_iter=12,
         max_leaf_nodes=255,
         min_samples_leaf=5,
         early_stopping=False,
-        categorical_features="from_dtype",
+        categorical_features=[isinstance(kind, pd.CategoricalDtype) for kind in features.dtypes],
         random_state=seed,
     )
     with threadpool_limits(1):  # threads that wait for each other are slower than one
-        model.fit(people.drop(columns="granted"), people["granted"])
+        model.fit(as_numbers(features), people["granted"])
     # Half of the people suffice for the audit, and are quicker.
     half = people.iloc[:10_000]
     remembered = Remembered(model)

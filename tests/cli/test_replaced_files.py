@@ -323,7 +323,7 @@ def test_a_journal_of_others_is_not_removed_by_force(folder: Path, testsgd: Runs
     theirs = folder / "mine" / "journal.json"
     theirs.parent.mkdir()
     theirs.write_text("mine\n")
-    words = ("mitigate", "demo", "--method", "thresholds", "--limit", "2000", "--out", "mine")
+    words = ("mitigate", "demo", "--method", "thresholds", "--limit", "600", "--out", "mine")
     assert testsgd(*words, "--model-out", "model", "--force").code in {0, 1, 3}
     # This method has no journal that would replace it.
     assert theirs.read_text() == "mine\n"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 
 import numpy as np
 import pytest
 from made_up_network import random_network, random_texts
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
-from testsgd.models.network import single_threaded_products
+from testsgd.single_thread import on_one_thread
 
 
 def blas_threads() -> set[int]:
@@ -27,16 +29,16 @@ def _two_threads() -> Iterator[None]:
 
 
 def test_one_thread_inside_and_as_before_outside() -> None:
-    with single_threaded_products():
+    with on_one_thread("blas"):
         assert blas_threads() == {1}
-        with single_threaded_products():
+        with on_one_thread("blas"):
             assert blas_threads() == {1}
         assert blas_threads() == {1}
     assert blas_threads() == {2}
 
 
 def test_an_error_puts_the_threads_back() -> None:
-    with pytest.raises(KeyError), single_threaded_products():
+    with pytest.raises(KeyError), on_one_thread("blas"):
         raise KeyError
     assert blas_threads() == {2}
 
@@ -53,3 +55,22 @@ def test_within_a_limit_several_threads_change_nothing() -> None:
             list(threads.map(network.decisions, [texts] * 12))
         assert blas_threads() == {1}
     assert blas_threads() == {2}
+
+
+def test_libraries_are_looked_for_again_when_modules_were_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = 0
+
+    def look() -> ThreadpoolController:
+        nonlocal looked
+        looked += 1
+        return ThreadpoolController()
+
+    monkeypatch.setattr("threadpoolctl.ThreadpoolController", look)
+    for name in ("a_first_module", "a_second_module"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+        for _ in range(2):
+            with on_one_thread("blas"):
+                pass
+    assert looked == 2

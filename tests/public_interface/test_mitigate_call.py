@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
 
 import testsgd
-from testsgd import MitigationResult
+from testsgd import AuditResult, MitigationResult
 from testsgd.errors import DataError, ModelError, ParameterError, ResultError
 from testsgd.mitigation import cross_validation, table_splits
 from testsgd.mitigation.report.summary import TargetSummary
@@ -47,6 +48,33 @@ def result(model: Any) -> MitigationResult:
     return testsgd.mitigate(model, PEOPLE, "demo", **QUICK)
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """The same mitigation again, of a model and of people that nobody else has."""
+
+    model: Any
+    people: pd.DataFrame
+    scores: np.ndarray  # What the model said of everybody before.
+    result: MitigationResult
+    told: list[tuple[str, int, int]]  # What was told of its progress.
+
+
+@pytest.fixture(scope="module")
+def repeated() -> Repeated:
+    model, people = fitted(), PEOPLE.copy()
+    scores, told = model.predict_proba(FEATURES), list[tuple[str, int, int]]()
+    result = testsgd.mitigate(
+        model, people, "demo", **QUICK, progress=lambda *state: told.append(state)
+    )
+    return Repeated(model=model, people=people, scores=scores, result=result, told=told)
+
+
+@pytest.fixture(scope="module")
+def audit(model: Any) -> AuditResult:
+    """Audit all rows with all groups that are told apart."""
+    return testsgd.audit(model, PEOPLE, "demo", top=100_000, **FEW)
+
+
 def lasting(result: MitigationResult) -> dict[str, Any]:
     """Give a result without what changes from one time to the next."""
     document: dict[str, Any] = json.loads(result.to_json())
@@ -72,9 +100,8 @@ def members(target: TargetSummary, people: pd.DataFrame) -> np.ndarray:
 
 @pytest.mark.slow
 def test_the_audit_may_be_a_result_or_a_file_or_made_anew(
-    model: Any, result: MitigationResult, tmp_path: Path
+    model: Any, audit: AuditResult, result: MitigationResult, tmp_path: Path
 ) -> None:
-    audit = testsgd.audit(model, PEOPLE, "demo", **FEW)
     path = audit.write(tmp_path, ["json"])[0]
     first, *others = (
         testsgd.mitigate(model, PEOPLE, "demo", audit=given, **QUICK)
@@ -149,12 +176,9 @@ def test_audits_work_out_no_more_than_is_reported(model: Any) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_that_was_given_is_changed() -> None:
-    model, people = fitted(), PEOPLE.copy()
-    scores = model.predict_proba(FEATURES)
-    testsgd.mitigate(model, people, "demo", **QUICK)
-    pd.testing.assert_frame_equal(people, PEOPLE)
-    np.testing.assert_array_equal(model.predict_proba(FEATURES), scores)
+def test_nothing_that_was_given_is_changed(repeated: Repeated) -> None:
+    pd.testing.assert_frame_equal(repeated.people, PEOPLE)
+    np.testing.assert_array_equal(repeated.model.predict_proba(FEATURES), repeated.scores)
 
 
 def test_the_figures_are_true_of_both_models(model: Any, result: MitigationResult) -> None:
@@ -233,12 +257,11 @@ def test_samples_alone_for_any_model(model: Any, result: MitigationResult) -> No
 
 
 @pytest.mark.slow
-def test_the_other_label_turns_every_difference_round(model: Any) -> None:
-    audits = [
-        testsgd.audit(model, PEOPLE, "demo", favourable=label, **FEW) for label in ("yes", "no")
-    ]
+def test_the_other_label_turns_every_difference_round(model: Any, audit: AuditResult) -> None:
+    turned_round = testsgd.audit(model, PEOPLE, "demo", favourable="no", **FEW)
     first, other = (
-        testsgd.mitigate(model, PEOPLE, "demo", audit=audit, group=1, **QUICK) for audit in audits
+        testsgd.mitigate(model, PEOPLE, "demo", audit=given, group=1, **QUICK)
+        for given in (audit, turned_round)
     )
     (target,), (turned,) = first.summary.targets, other.summary.targets
     assert turned.text == target.text
@@ -306,9 +329,9 @@ def test_the_written_model_is_told_true(result: MitigationResult, model: Any) ->
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_result_and_another_another(
-    model: Any, result: MitigationResult
+    model: Any, result: MitigationResult, repeated: Repeated
 ) -> None:
-    assert lasting(testsgd.mitigate(model, PEOPLE, "demo", **QUICK)) == lasting(result)
+    assert lasting(repeated.result) == lasting(result)
     other = testsgd.mitigate(model, PEOPLE, "demo", **QUICK, seed=1)
     assert not other.samples.equals(result.samples)
 
@@ -327,9 +350,8 @@ def test_runs_have_seeds_of_their_own(model: Any) -> None:
 
 
 @pytest.mark.slow
-def test_progress_is_told(model: Any) -> None:
-    told: list[tuple[str, int, int]] = []
-    testsgd.mitigate(model, PEOPLE, "demo", **QUICK, progress=lambda *state: told.append(state))
+def test_progress_is_told(repeated: Repeated) -> None:
+    told = repeated.told
     assert all(0 <= done <= total for _, done, total in told)
     last = {phase: (done, total) for phase, done, total in told}
     assert "retraining" in last
@@ -363,8 +385,7 @@ def test_what_is_wrong_is_named(
         testsgd.mitigate(**arguments)
 
 
-def test_an_audit_of_something_else_is_named(model: Any) -> None:
-    audit = testsgd.audit(model, PEOPLE, "demo", **FEW)
+def test_an_audit_of_something_else_is_named(model: Any, audit: AuditResult) -> None:
     with pytest.raises(ModelError, match="the audit is of another model"):
         testsgd.mitigate(fitted(C=1e-3), PEOPLE, "demo", audit=audit, **QUICK)
     with pytest.raises(DataError, match="the audit is of other data"):

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import joblib
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.estimates import Counts, drawn_estimates, stopping_rule
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.errors import ParameterError
+from testsgd.single_thread import on_one_thread
 
 # Draws are predicted in batches; the stopping rule is looked at draw by draw all the same.
 _BATCH = 256
@@ -95,7 +95,7 @@ def sample_independent(audit: RowAudit, budget: int) -> Outcome:
     tallies = np.zeros((5, len(rule_sets)), dtype=np.int64)
     counter = audit.counter("asking group by group", len(rule_sets))
     # One thread a group: the libraries' own threads would split sums by the number of processors.
-    with threadpool_limits(1):
+    with on_one_thread():
         results = joblib.Parallel(n_jobs=audit.jobs, prefer="threads", return_as="generator")(
             joblib.delayed(sample)(group) for group in range(len(rule_sets))
         )

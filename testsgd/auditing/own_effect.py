@@ -24,7 +24,6 @@ import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.guarantee import lower_confidence_bound
@@ -35,6 +34,7 @@ from testsgd.models import Model
 from testsgd.progress import Counter, PhaseProgress
 from testsgd.rules import Contingency, FrequentRuleSets
 from testsgd.scoring import Clusters, block_of
+from testsgd.single_thread import on_one_thread
 
 Places = NDArray[np.intp]
 
@@ -69,7 +69,7 @@ class Responses:
         favourable = decisions.sum(axis=0, dtype=np.int64)
         sums, sizes = sums_by_unit(decisions.astype(np.float64), clusters)
         # Sums of whole numbers, which no order of the rows changes, and only then the deviations.
-        with threadpool_limits(1):
+        with on_one_thread():
             products = sums.T @ sums
             by_size = sums.T @ sizes
         rates = favourable / len(decisions)
@@ -256,7 +256,7 @@ def ask_pairs(
             return part, model.decisions(frame)
 
     # One thread a batch: the libraries' own threads would split sums by the number of processors.
-    with threadpool_limits(1):
+    with on_one_thread():
         answers = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
             joblib.delayed(ask)(part) for part in _batches(number)
         )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.conditional import check_other_features
 from testsgd.auditing.findings import Holdout
@@ -32,6 +31,7 @@ from testsgd.metrics.stability import affordable, found_again
 from testsgd.progress import Progress, step
 from testsgd.rules import FrequentRuleSets, default_depth, lay_out, sensitive_axes
 from testsgd.rules.axes import Axis
+from testsgd.single_thread import on_one_thread
 
 # Distinct groups of each metric of which it is said what makes up their differences.
 _EXPLAINED = 8
@@ -89,7 +89,7 @@ def run_metrics(
     if parameters.max_features is None:
         parameters = replace(parameters, max_features=default_depth(rows.axes))
     # The threads are our own: on a busy machine those of a product of matrices wait for each other.
-    with threadpool_limits(1, user_api="blas"):
+    with on_one_thread("blas"):
         if parameters.holdout is None:
             with step(progress, "comparing groups"):
                 found = audit_cells(rows.cells(), parameters, read_reference=rows.read_reference)

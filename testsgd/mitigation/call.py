@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from testsgd.auditing import AuditResult
 from testsgd.data import SensitiveTerms, Specification, check_count
@@ -21,6 +20,7 @@ from testsgd.mitigation.run import run_mitigation
 from testsgd.mitigation.samples import samples_frame
 from testsgd.models import Examples, LoadedModel, Refitter, refitter_for
 from testsgd.progress import READING, Progress, about, shown_progress, step
+from testsgd.single_thread import on_one_thread
 
 
 def mitigate(
@@ -159,7 +159,7 @@ def mitigate(
             softened = replace(training, targets=soft_targets)
             refitter = build(inputs.loaded, softened, validation, settings.from_scratch)
         # One thread: how sums are rounded, and so the samples, must not depend on the processors.
-        with threadpool_limits(1):
+        with on_one_thread():
             outcome = run_mitigation(
                 inputs.loaded,
                 refitter,
@@ -249,7 +249,7 @@ def counter_samples(
     with (
         shown_progress(progress) as reporter,
         step(reporter, "drawing samples"),
-        threadpool_limits(1),
+        on_one_thread(),
     ):
         pools = [
             pool

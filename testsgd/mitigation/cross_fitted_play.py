@@ -18,7 +18,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from testsgd.mitigation.compared_rates import ComparedRates
 from testsgd.mitigation.journal import Journal
@@ -31,6 +30,7 @@ from testsgd.mitigation.play import (
 )
 from testsgd.mitigation.retrained_estimator import fit_clone
 from testsgd.progress import tell_answered
+from testsgd.single_thread import on_one_thread
 
 # Models that vote, at most.
 MOST_VOTERS = 5
@@ -146,7 +146,7 @@ FIT_NOTE = "raised by the estimator, while it was fitted again"
 
 def fit_on_one_thread(estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None) -> Any:
     """Fit a clone; its sums do not depend on how many processors there are."""
-    with threadpool_limits(1):
+    with on_one_thread():
         try:
             return fit_clone(estimator, X, y, weights)
         except Exception as error:

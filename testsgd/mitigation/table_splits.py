@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from testsgd.auditing import (
     AuditParameters,
@@ -28,6 +27,7 @@ from testsgd.models import Examples, LoadedModel, Model
 from testsgd.progress import Progress
 from testsgd.rules import RuleSet
 from testsgd.sampling import Draws, drawn_neighbours, explore_neighbourhood, neighbourhood_size
+from testsgd.single_thread import on_one_thread
 
 
 class TableMaterial(Material):
@@ -251,7 +251,7 @@ def cross_fitted(
         return np.asarray(chances[:, 1], dtype=np.float64)
 
     # One thread: the sums must not depend on how many processors there are.
-    with threadpool_limits(1):
+    with on_one_thread():
         for fitted, left in KFold(FOLDS, shuffle=True, random_state=seed).split(training):
             found[training[left]] = ask(training[fitted], training[left])
         if len(others):

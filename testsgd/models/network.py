@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Generic, Literal
 
@@ -32,26 +30,6 @@ from testsgd.models.files import (
     read_layers,
     read_preprocessing,
 )
-
-
-def single_threaded_products() -> AbstractContextManager[Any]:
-    """Let numpy's matrix products use one thread while a ``with`` block lasts.
-
-    For many small products: the threads of a library of linear algebra wait for one another at the
-    end of each, which on a busy machine takes twenty times as long as the product itself. The
-    setting is the whole process's: who asks for it from several threads sets it around them all.
-    """
-    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limits
-
-
-@cache
-def _controller() -> Any:
-    """Find the libraries once: it takes milliseconds."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
 
 Floats = NDArray[np.float32]
 

@@ -14,12 +14,12 @@ import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from testsgd.data import Table
 from testsgd.models import Model
 from testsgd.progress import Counter, PhaseProgress, parts_of
 from testsgd.sampling.perturbation import moved
+from testsgd.single_thread import on_one_thread
 
 # Rows prepared at once. Fixed, so that the result does not depend on the number of jobs.
 CHUNK_ROWS = 1 << 14
@@ -109,7 +109,7 @@ def explore_neighbourhood(
     questions = draws * len(table) * (1 + 2 * len(table.specification.insensitive))
     counter = Counter(progress, questions)
     # One thread a chunk: the libraries' own threads would split sums by the number of processors.
-    with threadpool_limits(1):
+    with on_one_thread():
         chunks = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
             joblib.delayed(_explore_chunk)(model, table, rows, cell_of_row, cells, counter)
             for _ in range(draws)

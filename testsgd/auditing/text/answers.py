@@ -11,7 +11,6 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.models.text import TextModel
@@ -19,6 +18,7 @@ from testsgd.progress import Counter, parts_of
 from testsgd.rules.text import CategorySet, Mentions, TermRuleSets
 from testsgd.sampling.text import Replacer
 from testsgd.scoring import Clusters
+from testsgd.single_thread import on_one_thread
 
 # Texts are taken in portions of at most so many, or so many characters: a portion's texts are in
 # memory at once, and its new texts are sorted by length before the model is asked.
@@ -124,7 +124,7 @@ class SharedPredictions:
         if self._jobs == 1 or len(batches) == 1:
             return np.concatenate([decisions(batch) for batch in batches])
         # One thread a batch: the libraries' own threads would get in one another's way.
-        with threadpool_limits(1):
+        with on_one_thread():
             decided = joblib.Parallel(n_jobs=self._jobs, prefer="threads")(
                 joblib.delayed(decisions)(batch) for batch in batches
             )

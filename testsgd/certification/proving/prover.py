@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from testsgd.certification.proving.axes import Floats
 from testsgd.certification.proving.box_bounds import BoxBounds
 from testsgd.certification.proving.half_spaces import SPACES
 from testsgd.certification.proving.linear_bounds import Bounds, bound, settled
 from testsgd.certification.proving.problem import Problem
+from testsgd.single_thread import on_one_thread
 
 # Wider layers go through matrix products of many boxes at once.
 _WIDEST_COMPILED = 160
@@ -87,14 +87,15 @@ class Prover:
 
     def __enter__(self) -> Prover:
         # As many threads as were asked for: the matrix products take none of their own.
-        self._limits = threadpool_limits(1, user_api="blas")
+        self._limits = on_one_thread("blas")
+        self._limits.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         if self._limits is not None:
-            self._limits.restore_original_limits()
+            self._limits.__exit__(*exception)
 
     def analyse(
         self,

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from testsgd.errors import ModelError, ParameterError
 from testsgd.mitigation.compared_rates import SELECTION_RATE
@@ -49,6 +48,7 @@ from testsgd.models.refitting.estimators import EstimatorRefitter
 from testsgd.models.refitting.protocol import is_penalised_trainer
 from testsgd.progress import Progress, step
 from testsgd.scoring import normal_quantile, paired_rates_interval
+from testsgd.single_thread import on_one_thread
 
 
 def run_frontier(
@@ -82,7 +82,7 @@ def run_frontier(
     with (
         _timed(seconds, "preparing"),
         step(progress, "asking the model"),
-        threadpool_limits(1),
+        on_one_thread(),
     ):
         base, model = _base(problem, refitter)
         scored = _scored(problem, refitter, model)
@@ -97,7 +97,7 @@ def run_frontier(
                 raise without_scores(problem)
             candidates = ceiling
         elif method == "ensemble":
-            with step(progress, "fitting several learners"), threadpool_limits(1):
+            with step(progress, "fitting several learners"), on_one_thread():
                 learners, means, of_rows = ensemble_scores(problem, refitter)
             with step(progress, "trying their thresholds"):
                 candidates = threshold_candidates(problem, learners, means, of_rows)
@@ -119,7 +119,7 @@ def run_frontier(
     with _timed(seconds, "choosing"), step(progress, "choosing"):
         share = SPENT_BY_PLAY if method == "play" else 1.0
         chosen = choose_candidate(problem, candidates, budget=share * problem.parameters.budget)
-    with _timed(seconds, "measuring"), threadpool_limits(1):
+    with _timed(seconds, "measuring"), on_one_thread():
         held_out = _HeldOut(problem, base)
         points = []
         advance("measuring", 0, len(candidates))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.models.files import PREPROCESSING_FILE, write_preprocessing
-from testsgd.models.network import Layer, NetworkModel, single_threaded_products
+from testsgd.models.network import Layer, NetworkModel
 from testsgd.models.refitting.protocol import Examples, MarginSlopes, Stage
 from testsgd.models.refitting.schedule import (
     ROWS_ANEW,
@@ -25,6 +25,7 @@ from testsgd.models.refitting.schedule import (
     FileRefitter,
     RowSchedule,
 )
+from testsgd.single_thread import on_one_thread
 
 Floats = NDArray[np.float32]
 
@@ -61,7 +62,7 @@ class NetworkRefitter(FileRefitter[NetworkModel]):
 
     def margins(self) -> NDArray[np.float64]:
         """Return the log odds of the favourable label less the threshold's; shape (n,)."""
-        with single_threaded_products():
+        with on_one_thread("blas"):
             return self._margins(self._model.output_sums(self._inputs))
 
     def go_on(
@@ -155,7 +156,7 @@ def train(
     steps = 0
     for epoch in range(1, schedule.epochs + 1):
         order = generator.permutation(len(inputs))
-        with single_threaded_products():
+        with on_one_thread("blas"):
             for start in range(0, len(order), schedule.batch_size):
                 rows = order[start : start + schedule.batch_size]
                 slopes = gradients(

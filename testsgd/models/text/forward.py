@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.models.network import single_threaded_products
 from testsgd.models.text.vocabulary import PADDING, WordNumbers
+from testsgd.single_thread import on_one_thread
 
 Floats = NDArray[np.float32]
 
@@ -140,7 +140,7 @@ class ForwardPass:
         order = np.argsort(-steps, kind="stable")
         sums = np.empty(len(counts), dtype=np.float32)
         buffers = _BlockBuffers(self, min(_BLOCK, len(counts)))
-        with single_threaded_products():
+        with on_one_thread("blas"):
             for start in range(0, len(order), _BLOCK):
                 block = order[start : start + _BLOCK]
                 stop = words.offsets[block + 1]
