@@ -1,10 +1,13 @@
 """Run damaged files through the command line, each in a child process with its limits set.
 
-One interpreter serves a kind of file: it imports what the command needs by running it once on an
-undamaged file, and forks for each case. To repeat a case alone, with what it printed and its
-folder kept:
+One process serves a kind of file, an interpreter of its own or a fork of ``kind_server.py``: it
+imports what the command needs by running it once on an undamaged file, and forks for each case. To
+repeat a case alone, with what it printed and its folder kept:
 
     python tests/fuzz/case_runner.py KIND NUMBER
+
+Of many cases, a library's trial of a file is run in a fork that has the library, too; of a case
+alone, and of undamaged files, in an interpreter of its own, as it is for users.
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ import os
 import random
 import re
 import resource
+import select
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,12 +30,15 @@ import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
 
 from file_kinds import KINDS, FileKind
 from mutations import mutate
 
 from testsgd.cli.main import run
 from testsgd.data import cache_folder
+from testsgd.io import trials
 
 SECONDS = 60
 MEMORY = 2**30
@@ -217,6 +225,49 @@ def _forked(
                 os.close(kept)
 
 
+def _run_in_fork(words: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run a script of Python as ``subprocess.run`` does, but in a fork, which has the imports.
+
+    Of the options it heeds the input and the timeout; the output is not kept, as a trial's is not.
+    """
+    timeout = options["timeout"]
+    script, *arguments = words[words.index("-c") + 1 :]
+    with tempfile.TemporaryFile() as given:
+        given.write(options["input"])
+        given.seek(0)
+        child = os.fork()
+        if child == 0:
+            os.dup2(given.fileno(), 0)
+            _end_with_script(script, arguments)
+    watched = os.pidfd_open(child)
+    ended, _, _ = select.select([watched], [], [], timeout)
+    os.close(watched)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if not ended:
+        raise subprocess.TimeoutExpired(words, timeout)
+    return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status))
+
+
+def _end_with_script(script: str, arguments: list[str]) -> NoReturn:
+    """Run a script, and end this process with the exit code that an interpreter would have."""
+    code = 1
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        # What has been read of the former input is no part of this one.
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.argv = ["-c", *arguments]
+        exec(compile(script, "<string>", "exec"), {"__name__": "__main__"})
+        code = 0
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else int(left.code is not None)
+    finally:
+        os._exit(code)
+
+
 def _set_limits() -> None:
     """Limit this process: seconds, memory beyond what it has mapped already, sizes of files."""
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -228,8 +279,13 @@ def _set_limits() -> None:
 
 
 @contextlib.contextmanager
-def _folder(*, is_kept: bool) -> Iterator[Path]:
+def own_folder(*, is_kept: bool = False) -> Iterator[Path]:
+    """Make a folder for what this process writes, and have data and caches looked for in it."""
     folder = Path(tempfile.mkdtemp(prefix="testsgd-fuzz-"))
+    # Machine code takes a minute to make; it is named by the digest of its sources.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "machine-code"))
+    os.environ["TESTSGD_DATA_HOME"] = str(folder / "data")
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
     try:
         yield folder
     finally:
@@ -238,19 +294,20 @@ def _folder(*, is_kept: bool) -> Iterator[Path]:
 
 
 def main(words: list[str]) -> None:
-    """Run the case NUMBER of KIND, or the cases FIRST to LAST, and print those with a fault."""
+    """Run the case NUMBER of KIND, or the cases FIRST to LAST, and print those with a fault.
+
+    Where it runs in a fork, it changes the environment of that alone.
+    """
     kind = KINDS[words[0]]
     first, last = int(words[1]), int(words[-1])
     alone = len(words) == 2
-    with _folder(is_kept=alone) as folder:
-        # Machine code takes a minute to make; it is named by the digest of its sources.
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "machine-code"))
-        os.environ["TESTSGD_DATA_HOME"] = str(folder / "data")
-        os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    with own_folder(is_kept=alone) as folder:
         originals = prepare(kind, folder / "originals")
         warm(kind, originals, folder / "warm")
         # What a fork does not change it need not copy.
         gc.freeze()
+        if not alone:
+            trials.subprocess = SimpleNamespace(**{**vars(subprocess), "run": _run_in_fork})
         codes: dict[str, int] = {}
         started = time.monotonic()
         slowest = 0.0

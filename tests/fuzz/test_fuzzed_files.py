@@ -5,34 +5,52 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
 
 import pytest
 from file_kinds import KINDS
 from mutations import ODD_VALUES, change_document
 
 CASES = int(os.environ.get("TESTSGD_FUZZ_CASES", "300"))
-RUNNER = Path(__file__).with_name("case_runner.py")
+SERVER = Path(__file__).with_name("kind_server.py")
 
 # Kinds that still show faults, or that were not tried enough.
 # A case is repeated by: python tests/fuzz/case_runner.py KIND NUMBER
 OPEN: dict[str, str] = {}
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[Popen[str]]:
+    """Start the process whose forks run the cases."""
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    words = [sys.executable, str(SERVER)]
+    with Popen(words, stdin=PIPE, stdout=PIPE, text=True, env={**os.environ, **single}) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def answer(server: Popen[str], words: list[str]) -> dict[str, Any]:
+    """Have the words of ``case_runner.py`` run; return how that ended, and what it wrote."""
+    assert server.stdin is not None
+    assert server.stdout is not None
+    print(json.dumps(words), file=server.stdin, flush=True)
+    answered: dict[str, Any] = json.loads(server.stdout.readline())
+    return answered
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - OPEN.keys()))
-def test_damaged_files_are_said_in_one_line(kind: str) -> None:
+def test_damaged_files_are_said_in_one_line(kind: str, server: Popen[str]) -> None:
     if lacking := KINDS[kind].lacks:
         pytest.skip(f"{', '.join(lacking)} not installed")
-    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    words = [sys.executable, str(RUNNER), kind, "0", str(CASES - 1)]
-    finished = subprocess.run(
-        words, capture_output=True, text=True, check=False, env={**os.environ, **single}
-    )
-    assert finished.returncode == 0, finished.stderr[-2000:]
-    *faulty, summary = finished.stdout.splitlines()
+    finished = answer(server, [kind, "0", str(CASES - 1)])
+    assert finished["code"] == 0, finished["err"][-2000:]
+    *faulty, summary = finished["out"].splitlines()
     assert json.loads(summary)["cases"] == CASES
     repeated = f"python tests/fuzz/case_runner.py {kind}"
     told = [

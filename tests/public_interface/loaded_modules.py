@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 HEAVY = [
@@ -45,6 +46,20 @@ from testsgd.cli.main import _run
 code = _run({arguments!r})
 """
 
+# Several commands one after the other, and what each of them gave and said.
+RUN_ALL = """
+import contextlib, io, json
+from testsgd.cli.main import _run
+
+ended = []
+for arguments in {commands!r}:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = _run(arguments)
+    ended.append([code, out.getvalue(), err.getvalue()])
+print(json.dumps(ended))
+"""
+
 REPORT = """
 import json, sys
 loaded = sorted(name for name in {heavy!r} if name in sys.modules)
@@ -68,3 +83,15 @@ def loaded_by(program: str, folder: Path) -> list[str]:
     assert finished.returncode == 0, finished.stderr
     loaded: list[str] = json.loads(finished.stderr.splitlines()[-1])
     return loaded
+
+
+def run_all(
+    program: str, commands: Sequence[Sequence[str]], folder: Path
+) -> list[tuple[int, str, str]]:
+    """Run commands in one process, after a program.
+
+    Return the exit code of each, its output and its standard error.
+    """
+    finished = run(program + RUN_ALL.format(commands=[list(line) for line in commands]), folder)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    return [(code, out, err) for code, out, err in json.loads(finished.stdout)]

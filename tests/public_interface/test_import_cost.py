@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from loaded_modules import BLOCK, EXTRAS, RUN, loaded_by, run
+from loaded_modules import BLOCK, EXTRAS, RUN, loaded_by, run, run_all
 
 from testsgd.cli.main import COMMANDS
+
+# What is loaded does not depend on the number of rows.
+FEW = ("--limit", "400")
 
 ESTIMATOR = """
 import testsgd
@@ -82,7 +85,7 @@ def test_the_help_of_a_command_imports_nothing_heavy(command: str, tmp_path: Pat
 
 @pytest.mark.slow
 def test_an_audit_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
-    loaded = loaded_by(RUN.format(arguments=["audit", "demo"]), tmp_path)
+    loaded = loaded_by(RUN.format(arguments=["audit", "demo", *FEW]), tmp_path)
     # pandas itself imports pyarrow where it is installed.
     assert not set(loaded) & {"tensorflow", "keras", "skops", "fairlearn"}
     assert (tmp_path / "reports" / "demo" / "report.html").is_file()
@@ -91,7 +94,7 @@ def test_an_audit_of_a_network_imports_no_tensorflow(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_without_any_extra_an_audit_works(tmp_path: Path) -> None:
     program = BLOCK.format(blocked=EXTRAS)
-    arguments = ["audit", "demo", "--format", "html,md,json,csv", "--quiet"]
+    arguments = ["audit", "demo", *FEW, "--format", "html,md,json,csv", "--quiet"]
     finished = run(program + RUN.format(arguments=arguments) + "sys.exit(code)", tmp_path)
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
     assert len(list((tmp_path / "reports" / "demo").iterdir())) == 4
@@ -120,19 +123,19 @@ def test_a_missing_extra_is_named_with_its_install_line(
 @pytest.mark.slow
 def test_without_any_extra_a_shield_decides_and_only_serving_is_refused(tmp_path: Path) -> None:
     (tmp_path / "spec.toml").write_text(SHIELD, encoding="utf-8")
-    program = BLOCK.format(blocked=EXTRAS)
     commands = {
         ("synthesize", "spec.toml", "--quiet"): 0,
         ("run", "spec.npz"): 0,
         ("simulate", "spec.npz", "--runs", "9", "--quiet"): 0,
         ("serve", "spec.npz", "--port", "0"): 2,
     }
-    for arguments, expected in commands.items():
-        command = RUN.format(arguments=["shield", *arguments]) + "sys.exit(code)"
-        finished = run(program + command, tmp_path)
-        assert (finished.returncode, finished.stdout) == (expected, ""), finished.stderr
-    assert finished.stderr.count("\n") == 1
-    assert "pip install 'testsgd[serve]'" in finished.stderr
+    lines = [("shield", *arguments) for arguments in commands]
+    ended = run_all(BLOCK.format(blocked=EXTRAS), lines, tmp_path)
+    for (code, out, err), expected in zip(ended, commands.values(), strict=True):
+        assert (code, out) == (expected, ""), err
+    *_, (_, _, refusal) = ended
+    assert refusal.count("\n") == 1
+    assert "pip install 'testsgd[serve]'" in refusal
 
 
 def test_without_any_extra_a_monitor_watches(tmp_path: Path) -> None:
@@ -151,26 +154,23 @@ def test_without_any_extra_outputs_are_assessed_and_only_asking_is_refused(
     (tmp_path / "people.toml").write_text(PEOPLE, encoding="utf-8")
     (tmp_path / "o.csv").write_text("output\nshe slept\nhe slept\n", encoding="utf-8")
     block = BLOCK.format(blocked=EXTRAS)
-    assess = ["assess", "o.csv", "--spec", "people.toml", "--out", "r", "--quiet"]
-    command = RUN.format(arguments=["generative", *assess]) + "sys.exit(code)"
-    finished = run(block + command, tmp_path)
-    assert (finished.returncode, finished.stdout, finished.stderr) == (3, "", "")
-    assert len(list((tmp_path / "r").iterdir())) == 3
     begun = 'import testsgd; print(testsgd.Enforcer("people.toml").begin("A nurse").prompt)'
     assert run(block + begun, tmp_path).stdout == "A nurse\n"
+    assess = ("generative", "assess", "o.csv", "--spec", "people.toml", "--out", "r", "--quiet")
     refused = {
         ("ask", "--upstream", "http://127.0.0.1:1/v1"): "serve",
         ("serve", "--upstream", "http://127.0.0.1:1/v1"): "serve",
         ("journal", "--state", "redis://127.0.0.1:1"): "redis",
         ("journal", "--state", "postgresql://127.0.0.1:1/x"): "postgresql",
     }
-    for (name, *further), extra in refused.items():
-        arguments = ["generative", name, "--spec", "people.toml", *further]
-        command = RUN.format(arguments=arguments) + "sys.exit(code)"
-        finished = run(block + command, tmp_path)
-        assert (finished.returncode, finished.stdout) == (2, ""), finished.stderr
-        assert finished.stderr.count("\n") == 1
-        assert f"pip install 'testsgd[{extra}]'" in finished.stderr
+    lines = [("generative", name, "--spec", "people.toml", *more) for name, *more in refused]
+    assessed, *refusals = run_all(block, [assess, *lines], tmp_path)
+    assert assessed == (3, "", "")
+    assert len(list((tmp_path / "r").iterdir())) == 3
+    for (code, out, err), extra in zip(refusals, refused.values(), strict=True):
+        assert (code, out) == (2, ""), err
+        assert err.count("\n") == 1
+        assert f"pip install 'testsgd[{extra}]'" in err
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_without_skops_the_command_says_so_before_all_the_work(tmp_path: Path) -
 
 def test_an_audit_of_rows_loads_what_it_needs(tmp_path: Path) -> None:
     """At most 200 modules of the package, and none of another capability."""
-    program = RUN.format(arguments=["audit", "demo", "--out", "r", "--quiet"]) + (
+    program = RUN.format(arguments=["audit", "demo", *FEW, "--out", "r", "--quiet"]) + (
         "import sys; print(*(name for name in sys.modules if name.startswith('testsgd')))"
     )
     finished = run(program, tmp_path)
