@@ -117,7 +117,7 @@ fuzz: $(VENV)/developing ## Read 10,000 damaged files of each kind
 
 $(VENV)-lowest/installed: $(VENV)/developing
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
-	$(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
 	@touch $@
 
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
