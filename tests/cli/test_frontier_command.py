@@ -62,6 +62,18 @@ def test_a_file_of_rows_needs_no_description(testsgd: Run, people: Path) -> None
     assert (people / "models/people-mitigated/model.skops").is_file()
     before, point = result["worst_before"], result["points"][result["chosen"]]
     assert abs(point["worst"]["difference"]) < abs(before["difference"])
+    card = json.loads((people / "models/people-mitigated/card.json").read_text("utf-8"))
+    assert card["headline"] == result["verdict"]["headline"]
+    assert card["held-out worst difference"] == abs(point["worst"]["difference"])
+    over_neighbours = [
+        card["worst difference over neighbours before"],
+        card["worst difference over neighbours"],
+    ]
+    assert over_neighbours == result["neighbourhood"]
+    assert card["held-out worst group before"] == before["group"]
+    assert card["held-out worst difference, interval of the change"] == result["worst_change"]
+    assert card["gaps of groups that grew too much"] == result["effects"]["exceeded_count"]
+    assert card["groups that lost too much accuracy"] == result["effects"]["lossy_count"]
 
 
 def test_what_a_file_of_rows_lacks_is_said(fails: Fails, people: Path) -> None:

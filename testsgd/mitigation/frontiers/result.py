@@ -89,20 +89,45 @@ class FrontierResult(DocumentResult[FrontierSummary]):
         return [Path(folder) / path.name for path in written]
 
     def _about(self) -> dict[str, object]:
-        """Return what the model's card says of it: the verdict, and its held-out figures."""
-        point = self.summary.point
+        """Return what the model's card says of it: the verdict, and its held-out figures.
+
+        Differences and accuracies are shares, those before are of the original.
+        """
+        summary = self.summary
+        point = summary.point
         about: dict[str, object] = {
             "verdict": self.verdict.status,
             "headline": self.verdict.headline,
-            "method": self.summary.method,
+            "method": summary.method,
         }
-        if point is not None:
-            about["held-out worst difference before"] = self.summary.worst_before.size
-            about["held-out worst difference"] = point.worst.size
-            about["held-out accuracy before"] = self.summary.before.accuracy
-            about["held-out accuracy"] = point.accuracy.accuracy
-            about["held-out balanced accuracy before"] = self.summary.before.balanced
-            about["held-out balanced accuracy"] = point.accuracy.balanced
+        if point is None:
+            return about
+        about["held-out worst difference before"] = summary.worst_before.size
+        about["held-out worst difference"] = point.worst.size
+        about["held-out worst difference, interval of the change"] = summary.worst_change
+        about["held-out worst group before"] = summary.worst_before.group
+        about["held-out worst group"] = point.worst.group
+        if summary.neighbourhood is not None:
+            before, after = summary.neighbourhood
+            about["worst difference over neighbours before"] = before
+            about["worst difference over neighbours"] = after
+        about["held-out accuracy before"] = summary.before.accuracy
+        about["held-out accuracy"] = point.accuracy.accuracy
+        about["held-out accuracy lost, interval"] = point.accuracy.drop_interval
+        about["held-out balanced accuracy before"] = summary.before.balanced
+        about["held-out balanced accuracy"] = point.accuracy.balanced
+        about["held-out balanced accuracy lost, interval"] = point.accuracy.balanced_drop_interval
+        if summary.paying:
+            # The first is the group that was the worst one before.
+            target = summary.paying[0]
+            about[f"{target.rate} of the worst group before, and of all others"] = target.before
+            about[f"{target.rate} of the same groups"] = target.after
+        if summary.effects is not None:
+            about["gaps of groups that grew too much"] = summary.effects.exceeded_count
+            about["gaps of groups compared"] = summary.effects.gaps
+            about["groups that lost too much accuracy"] = summary.effects.lossy_count
+            about["groups compared"] = summary.effects.groups
+        about["confidence of intervals"] = summary.settings.confidence
         return about
 
     def __repr__(self) -> str:
