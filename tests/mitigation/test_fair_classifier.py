@@ -200,6 +200,8 @@ def test_missing_numbers_of_a_sensitive_feature() -> None:
         ({"rounds": 0}, "rounds: 0 is not allowed"),
         ({"folds": 1}, "folds: 1 is not allowed"),
         ({"strengths": [0.1, -1]}, "strengths"),
+        ({"strengths": 4}, "strengths"),
+        ({"strengths": "0.1"}, "strengths"),
         ({"min_rows": 0.7}, "min_rows: 0.7 is not allowed"),
         ({"max_rules": 0}, "max_rules: 0 is not allowed"),
         ({"sensitive_features": None}, "no sensitive features are named"),

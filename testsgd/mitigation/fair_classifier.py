@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any, Self, TypeVar
 
@@ -332,6 +332,12 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         return self._seen(checked_rows(self, X, reset=False))
 
     def _search(self, columns: Columns) -> Search:
+        _require(
+            self.strengths is None or isinstance(self.strengths, Iterable),
+            "strengths",
+            self.strengths,
+            "give several positive numbers, such as (0.05, 0.1, 0.2)",
+        )
         strengths = STRENGTHS if self.strengths is None else tuple(self.strengths)
         share = isinstance(self.min_rows, Real) and not isinstance(self.min_rows, Integral)
         _require(self.method == "play", "method", self.method, 'it can be "play"')
