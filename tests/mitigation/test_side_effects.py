@@ -71,9 +71,12 @@ class Planned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, people: pd.DataFrame) -> NDArray[np.object_]:
-        gender, deserves = people["gender"].astype(str), people["deserves"].astype(str)
-        shares = [self.plan_[pair] for pair in zip(gender, deserves, strict=True)]
-        return np.where(people["case"].to_numpy() < 100 * np.array(shares), "yes", "no")
+        shares = np.full(len(people), np.nan)
+        for (gender, deserves), share in self.plan_.items():
+            here = (people["gender"] == gender) & (people["deserves"] == deserves)
+            shares[here.to_numpy(dtype=bool)] = share
+        assert not np.isnan(shares).any()
+        return np.where(people["case"].to_numpy() < 100 * shares, "yes", "no")
 
 
 def plan(women: tuple[float, float], men: tuple[float, float]) -> dict[tuple[str, str], float]:
