@@ -83,10 +83,12 @@ def test_an_audit_that_is_there_already_names_the_group(
     mitigate: Run, testsgd: Run, folder: Path, module: str
 ) -> None:
     base = ("--data", "people.csv", "--model", f"{module}:logistic", "--format", "json")
-    testsgd("audit", "demo", *base, *FEW)
-    assert mitigate("--group", "2", "--out", "one").code in {0, 1, 3}
+    # Which group is named is no matter of how many people there are.
+    fewer = ("--limit", "600")
+    testsgd("audit", "demo", *base, *FEW, *fewer)
+    assert mitigate("--group", "2", "--out", "one", *fewer).code in {0, 1, 3}
     named = ("--group", "2", "--audit", "reports/demo/result.json")
-    assert mitigate("--out", "two", *named).code in {0, 1, 3}
+    assert mitigate("--out", "two", *named, *fewer).code in {0, 1, 3}
     one, two = (document(folder / name / "result.json") for name in ("one", "two"))
     audit = document(folder / "reports/demo/result.json")
     assert two["targets"][0]["text"] == audit["groups"][1]["text"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,22 @@ def refitter(
     )
 
 
+@pytest.fixture(scope="module")
+def quick(folder: Path, training: Examples) -> TextNetworkRefitter:
+    """Return one refitter for several tests: its trainings may take turns, as one of them says.
+
+    To compile a network takes longer than all its trainings here.
+    """
+    return refitter(folder, training)
+
+
+@pytest.fixture(scope="module")
+def longer(folder: Path, training: Examples) -> TextNetworkRefitter:
+    """Return another one for several tests, of more epochs."""
+    schedule = TextSchedule(epochs=6, learning_rate=1e-2, batch_size=16)
+    return refitter(folder, training, schedule)
+
+
 def assert_same(one: TextNetwork, other: TextNetwork) -> None:
     for mine, yours in zip(one.weights.arrays(), other.weights.arrays(), strict=True):
         np.testing.assert_array_equal(mine, yours)
@@ -91,11 +108,12 @@ def test_without_a_step_the_network_is_the_original_bit_for_bit(
 
 
 @pytest.mark.slow
-def test_the_seed_decides_and_trainings_may_take_turns(folder: Path, training: Examples) -> None:
-    made = refitter(folder, training)
-    assert made.goes_on
-    one, other = made.refit(None, seed=1), made.refit(None, seed=1)
-    different = made.refit(None, seed=2)
+def test_the_seed_decides_and_trainings_may_take_turns(
+    folder: Path, training: Examples, quick: TextNetworkRefitter
+) -> None:
+    assert quick.goes_on
+    one, other = quick.refit(None, seed=1), quick.refit(None, seed=1)
+    different = quick.refit(None, seed=2)
     for mine, theirs, yours in zip(one, different, other, strict=True):
         assert_same(mine.model, yours.model)
         assert not np.array_equal(mine.model.weights.kernel, theirs.model.weights.kernel)
@@ -105,25 +123,24 @@ def test_the_seed_decides_and_trainings_may_take_turns(folder: Path, training: E
 
 
 @pytest.mark.slow
-def test_what_is_added_is_learnt_as_its_weight_says(folder: Path, training: Examples) -> None:
+def test_what_is_added_is_learnt_as_its_weight_says(longer: TextNetworkRefitter) -> None:
     texts = ("gay actor", "old gay actor", "the gay") * 20
-    schedule = TextSchedule(epochs=6, learning_rate=1e-2, batch_size=16)
-    made = refitter(folder, training, schedule)
 
     def mean_score(favourable: bool, weight: float) -> float:
         labels, weights = np.full(len(texts), favourable), np.full(len(texts), weight)
-        *_, stage = made.refit(Examples(texts, labels, weights), seed=0)
+        *_, stage = longer.refit(Examples(texts, labels, weights), seed=0)
         return float(stage.model.scores(texts[:3]).mean())
 
     assert mean_score(True, 5.0) > mean_score(True, 0.01) + 0.05
     assert mean_score(False, 5.0) < mean_score(False, 0.01) - 0.05
 
 
-def test_other_labels_of_the_training_texts_are_learnt(folder: Path, training: Examples) -> None:
-    made = refitter(folder, training, TextSchedule(epochs=5, learning_rate=1e-2, batch_size=16))
+def test_other_labels_of_the_training_texts_are_learnt(
+    training: Examples, longer: TextNetworkRefitter
+) -> None:
     rates = []
     for labels in (np.ones(150, dtype=bool), np.zeros(150, dtype=bool)):
-        *_, stage = made.refit(None, labels=labels, weights=np.ones(150), seed=0)
+        *_, stage = longer.refit(None, labels=labels, weights=np.ones(150), seed=0)
         rates.append(stage.model.decisions(training.texts).mean())
     assert rates[0] > 0.9
     assert rates[1] < 0.1
@@ -132,10 +149,15 @@ def test_other_labels_of_the_training_texts_are_learnt(folder: Path, training: E
 @pytest.mark.slow
 def test_distilled_only_what_is_added_moves_the_network(folder: Path, training: Examples) -> None:
     before = network(folder).scores(training.texts)
+    made = {
+        distilled: refitter(
+            folder, training, TextSchedule(3, 1e-3, 16, distilled=distilled, dropout=False)
+        )
+        for distilled in (False, True)
+    }
 
     def moved(extra: Examples | None, distilled: bool, **options: Any) -> float:
-        schedule = TextSchedule(3, 1e-3, 16, distilled=distilled, dropout=False)
-        *_, stage = refitter(folder, training, schedule).refit(extra, seed=0, **options)
+        *_, stage = made[distilled].refit(extra, seed=0, **options)
         return float(np.abs(stage.model.scores(training.texts) - before).max())
 
     still, learning = moved(None, True), moved(None, False)
@@ -175,11 +197,11 @@ def test_a_text_that_is_added_takes_the_place_of_the_same_one(
     assert replaced.model.scores(again[:1])[0] < 0.3
 
 
-def test_an_epoch_may_have_several_stages(folder: Path, training: Examples) -> None:
-    whole, half = (
-        list(refitter(folder, training, TextSchedule(2, 1e-2, 16, parts=parts)).refit(None, seed=0))
-        for parts in (1, 2)
-    )
+def test_an_epoch_may_have_several_stages(
+    folder: Path, training: Examples, quick: TextNetworkRefitter
+) -> None:
+    halved = refitter(folder, training, replace(QUICK, parts=2))
+    whole, half = (list(made.refit(None, seed=0)) for made in (quick, halved))
     assert [stage.name for stage in half] == ["epoch 0.5", "epoch 1", "epoch 1.5", "epoch 2"]
     # The same steps in the same order.
     for one, other in zip(whole, half[1::2], strict=True):
@@ -194,8 +216,10 @@ def test_the_number_of_steps_may_decide_on_the_epochs(folder: Path, training: Ex
         assert len(list(refitter(folder, training, schedule).refit(None, seed=0))) == epochs
 
 
-def test_it_does_not_matter_which_label_is_favourable(folder: Path, training: Examples) -> None:
-    *_, one = refitter(folder, training).refit(None, seed=0)
+def test_it_does_not_matter_which_label_is_favourable(
+    folder: Path, training: Examples, quick: TextNetworkRefitter
+) -> None:
+    *_, one = quick.refit(None, seed=0)
     swapped = Examples(training.inputs, ~training.favourable)
     *_, other = refitter(folder, swapped, favourable="negative").refit(None, seed=0)
     assert_same(one.model, other.model)
@@ -216,12 +240,11 @@ def test_from_scratch_nothing_of_the_original_is_left(folder: Path, training: Ex
 
 @pytest.mark.slow
 def test_what_is_written_is_read_back_here_and_by_keras(
-    keras: Any, folder: Path, training: Examples, tmp_path: Path
+    keras: Any, quick: TextNetworkRefitter, tmp_path: Path
 ) -> None:
-    made = refitter(folder, training)
-    *_, stage = made.refit(None, seed=0)
-    made.check_writable()
-    files = made.write(stage.model, tmp_path, {"made from": "a network"})
+    *_, stage = quick.refit(None, seed=0)
+    quick.check_writable()
+    files = quick.write(stage.model, tmp_path, {"made from": "a network"})
     assert sorted(files) == sorted(tmp_path.iterdir())
     again = network(tmp_path)
     assert_same(again, stage.model)

@@ -99,12 +99,22 @@ def sampled_places(document: Any, chance: random.Random) -> list[Place]:
     return [chance.choice(places) for places in kinds.values()]
 
 
-def damaged(document: Any, place: Place, damage: Any) -> Any | None:
-    """Return a copy of a document with one value damaged; None if the damage changes nothing."""
-    changed = copy.deepcopy(document)
+def opened(document: Any, place: Place) -> tuple[Any, Any]:
+    """Return a copy of a document and what holds a place in it, to change that place alone.
+
+    Only what leads to the place is copied: all else is too much to copy for each of many changes.
+    """
+    changed = copy.copy(document)
     holder = changed
     for key in place[:-1]:
+        holder[key] = copy.copy(holder[key])
         holder = holder[key]
+    return changed, holder
+
+
+def damaged(document: Any, place: Place, damage: Any) -> Any | None:
+    """Return a copy of a document with one value damaged; None if the damage changes nothing."""
+    changed, holder = opened(document, place)
     last: Any = place[-1]
     value = holder[last]
     if damage is DELETED:

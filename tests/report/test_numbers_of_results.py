@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 import math
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from damaged_documents import opened
 
 from testsgd.data import bundled_folder
 from testsgd.errors import ResultError
@@ -47,11 +47,8 @@ def numbers(value: Any, place: Place = ()) -> Iterator[tuple[Place, int | float]
 
 def with_value(document: dict[str, Any], place: Place, value: Any) -> str:
     """Return the text of a document with another value at one place."""
-    changed = copy.deepcopy(document)
-    part: Any = changed
-    for key in place[:-1]:
-        part = part[key]
-    part[place[-1]] = value
+    changed, holder = opened(document, place)
+    holder[place[-1]] = value
     return json.dumps(changed)
 
 

@@ -32,7 +32,8 @@ def impossible_number(document: Any) -> tuple[str, float] | None:
     >>> impossible_number({"rate": 1.0, "exact": True}) is None
     True
     """
-    # Not by recursion: a document may be nested as deep as a parser allows.
+    if not _holds_impossible(document):
+        return None
     level: list[tuple[str, Any]] = [("", document)]
     while level:
         inner: list[tuple[str, Any]] = []
@@ -44,6 +45,24 @@ def impossible_number(document: Any) -> tuple[str, float] | None:
                 inner += _parts_of(value, f"{place}." if place else "")
         level = inner
     return None
+
+
+def _holds_impossible(document: Any) -> bool:
+    """Whether there is such a number at all; most documents have none, and need no places."""
+    # Not by recursion: a document may be nested as deep as a parser allows.
+    level = [document]
+    while level:
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner += value.values()
+            elif isinstance(value, list):
+                inner += value
+            # NaN is not less than anything.
+            elif isinstance(value, float) and not abs(value) <= LARGEST:
+                return True
+        level = inner
+    return False
 
 
 def _parts_of(value: Any, before: str) -> Iterator[tuple[str, Any]]:

@@ -147,11 +147,9 @@ def train(
     Ba, Adam: A Method for Stochastic Optimization, ICLR 2015, algorithm 1 in the form of the remark
     at the end of section 2.
     """
-    kernels = [layer.weights.copy() for layer in layers]
-    biases = [layer.bias.copy() for layer in layers]
-    parameters = [*kernels, *biases]
-    means = [np.zeros_like(parameter) for parameter in parameters]
-    squares = [np.zeros_like(parameter) for parameter in parameters]
+    # A step of many small arrays would spend most of its time on calling numpy.
+    parameters, kernels, biases = _in_one_array(layers)
+    slopes, means, squares = (np.zeros_like(parameters) for _ in range(3))
     decay = np.float32(schedule.decay)
     steps = 0
     for epoch in range(1, schedule.epochs + 1):
@@ -159,7 +157,7 @@ def train(
         with on_one_thread("blas"):
             for start in range(0, len(order), schedule.batch_size):
                 rows = order[start : start + schedule.batch_size]
-                slopes = gradients(
+                found = gradients(
                     kernels,
                     biases,
                     inputs[rows],
@@ -167,22 +165,30 @@ def train(
                     weights[rows],
                     added=partial(added, rows) if added else None,
                 )
+                np.concatenate([slope.ravel() for slope in found], out=slopes)
                 steps += 1
                 correction = math.sqrt(1 - _SECOND_DECAY**steps) / (1 - _FIRST_DECAY**steps)
                 rate = np.float32(schedule.rate(epoch - 1) * correction)
-                for parameter, slope, mean, square in zip(
-                    parameters, slopes, means, squares, strict=True
-                ):
-                    slope += decay * parameter
-                    mean += (slope - mean) * np.float32(1 - _FIRST_DECAY)
-                    square += (slope * slope - square) * np.float32(1 - _SECOND_DECAY)
-                    parameter -= rate * mean / (np.sqrt(square) + np.float32(_EPSILON))
+                slopes += decay * parameters
+                means += (slopes - means) * np.float32(1 - _FIRST_DECAY)
+                squares += (slopes * slopes - squares) * np.float32(1 - _SECOND_DECAY)
+                parameters -= rate * means / (np.sqrt(squares) + np.float32(_EPSILON))
         if epoch % schedule.every == 0 or epoch == schedule.epochs:
             trained = zip(kernels, biases, layers, strict=True)
             yield (
                 epoch,
                 tuple(Layer(k.copy(), b.copy(), layer.activation) for k, b, layer in trained),
             )
+
+
+def _in_one_array(layers: tuple[Layer, ...]) -> tuple[Floats, list[Floats], list[Floats]]:
+    """Return the parameters of layers in one array, and its parts: the kernels and the biases."""
+    own = [*(layer.weights for layer in layers), *(layer.bias for layer in layers)]
+    together = np.concatenate([parameter.ravel() for parameter in own])
+    ends = np.cumsum([parameter.size for parameter in own])[:-1]
+    parts = zip(np.split(together, ends), own, strict=True)
+    views = [part.reshape(parameter.shape) for part, parameter in parts]
+    return together, views[: len(layers)], views[len(layers) :]
 
 
 def gradients(
