@@ -22,6 +22,8 @@ Run = Callable[..., Any]
 # Few bootstrap samples, where none of what is said follows from them.
 QUICK = ("--replicates", "99", "--stability", "5")
 UNSTABLE = ("--stability", "0")
+# Where no page is looked at.
+JSON = ("--format", "json")
 
 
 def test_an_audit_prints_its_result_and_writes_three_reports(testsgd: Run, folder: Path) -> None:
@@ -53,7 +55,7 @@ def test_quiet_prints_nothing_and_writes_all_the_same(testsgd: Run, folder: Path
 
 
 def test_verbose_prints_timings(testsgd: Run) -> None:
-    finished = testsgd("audit", "demo", *QUICK, "--verbose")
+    finished = testsgd("audit", "demo", *QUICK, *JSON, "--verbose")
     assert finished.code == 0
     assert "predictions" in finished.out
 
@@ -61,7 +63,7 @@ def test_verbose_prints_timings(testsgd: Run) -> None:
 @pytest.mark.parametrize(("gate", "code"), [("0.2", 1), ("0.3", 0), ("0", 1), ("1", 0)])
 def test_the_gate_decides_the_exit_code(testsgd: Run, folder: Path, gate: str, code: int) -> None:
     # The demo's largest score is between 0.25 and 0.26; of that 0.20 is sure.
-    finished = testsgd("audit", "demo", *UNSTABLE, "--fail-above", gate, "--out", "out")
+    finished = testsgd("audit", "demo", *UNSTABLE, *JSON, "--fail-above", gate, "--out", "out")
     assert (finished.code, finished.err) == (code, "")
     assert ("The gate failed" if code else "The gate passed") in finished.out
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
@@ -70,7 +72,7 @@ def test_the_gate_decides_the_exit_code(testsgd: Run, folder: Path, gate: str, c
 
 
 def test_features_to_be_alike_in_are_listed_with_commas(testsgd: Run, folder: Path) -> None:
-    options = ("--condition-on", "income, debt_ratio", *QUICK, "--out", "out")
+    options = ("--condition-on", "income, debt_ratio", *QUICK, *JSON, "--out", "out")
     assert testsgd("audit", "demo", *options).code == 0
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
     assert result["parameters"]["condition_on"] == ["income", "debt_ratio"]
@@ -107,14 +109,14 @@ def test_a_wide_terminal_shows_the_lower_bound(
     testsgd: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
-    wide = testsgd("audit", "demo", *UNSTABLE, "--out", "out").out
+    wide = testsgd("audit", "demo", *UNSTABLE, *JSON, "--out", "out").out
     result = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
     heading = next(line for line in wide.splitlines() if "difference" in line and "rank" in line)
     assert heading.split()[-2:] == ["lower", "bound"]
     first = next(line for line in wide.splitlines() if PLANTED_GROUP in line)
     assert first.split()[-1] == f"{100 * result['groups'][0]['lower_confidence_bound']:.1f}"
     monkeypatch.setenv("COLUMNS", "100")
-    narrow = testsgd("audit", "demo", *UNSTABLE).out
+    narrow = testsgd("audit", "demo", *UNSTABLE, *JSON).out
     assert "lower bound" not in "".join(line for line in narrow.splitlines() if "rank" in line)
 
 
@@ -196,7 +198,8 @@ def test_rows_and_a_function_of_ones_own(
 
 def test_british_and_american_spelling(testsgd: Run, folder: Path) -> None:
     for spelling in ("--favorable", "--favourable"):
-        assert testsgd("audit", "demo", spelling, "no", "--out", spelling, *QUICK).code == 0
+        words = ("audit", "demo", spelling, "no", "--out", spelling, *QUICK, *JSON)
+        assert testsgd(*words).code == 0
     one, other = (
         json.loads((folder / spelling / "result.json").read_text(encoding="utf-8"))
         for spelling in ("--favorable", "--favourable")
@@ -217,7 +220,7 @@ def test_options_reach_the_audit(testsgd: Run, folder: Path) -> None:
         for name, value in options.items()
         for part in (f"--{name.replace('_', '-')}", str(value))
     ]
-    assert testsgd("audit", "demo", *arguments, "--jobs", "2").code == 0
+    assert testsgd("audit", "demo", *arguments, *JSON, "--jobs", "2").code == 0
     result = json.loads((folder / "reports/demo/result.json").read_text(encoding="utf-8"))
     for name, value in options.items():
         assert result["parameters"][name] == value
@@ -226,7 +229,7 @@ def test_options_reach_the_audit(testsgd: Run, folder: Path) -> None:
 def test_rates_are_ranked_by_the_estimand_that_is_asked_for(testsgd: Run, folder: Path) -> None:
     for estimand, other in (("observed", "neighbourhood"), ("neighbourhood", "observed")):
         options = ("--estimand", estimand, "--min-rows", "300", "--out", estimand)
-        assert testsgd("audit", "demo", *QUICK, *options).code == 0
+        assert testsgd("audit", "demo", *QUICK, *JSON, *options).code == 0
         result = json.loads((folder / estimand / "result.json").read_text(encoding="utf-8"))
         assert result["parameters"]["estimand"] == estimand
         assert [one["estimand"] for one in result["estimands"]] == [estimand, other]
@@ -244,7 +247,7 @@ def test_strictness_is_the_same_in_the_exit_code_and_the_document(
         ((*strict, "--max-unjudged", "1"), 0),
         ((*strict, "--fail-above", "0.1"), 1),
     ):
-        finished = testsgd("audit", "demo", *QUICK, *options, "--out", "strict")
+        finished = testsgd("audit", "demo", *QUICK, *JSON, *options, "--out", "strict")
         result = json.loads((folder / "strict" / "result.json").read_text(encoding="utf-8"))
         assert finished.code == result["verdict"]["exit_code"] == code
         assert result["unjudged"]["share"] > 0.01
@@ -259,7 +262,7 @@ def test_a_model_that_answers_at_random_needs_the_option(testsgd: Run, folder: P
         encoding="utf-8",
     )
     generate_demo(rows=600, seed=1).to_csv(folder / "people.csv", index=False)
-    chosen = ("--data", "people.csv", "--model", "chance:draw", *QUICK)
+    chosen = ("--data", "people.csv", "--model", "chance:draw", *QUICK, *JSON)
     refused = testsgd("audit", "demo", *chosen)
     assert refused.code == 2
     assert len(refused.err.strip().splitlines()) == 1
@@ -271,6 +274,6 @@ def test_a_model_that_answers_at_random_needs_the_option(testsgd: Run, folder: P
 
 
 def test_a_table_can_be_ranked_by_own_effects(testsgd: Run) -> None:
-    finished = testsgd("audit", "demo", "--rank-by", "counterfactual")
+    finished = testsgd("audit", "demo", *QUICK, *JSON, "--rank-by", "counterfactual")
     assert finished.code == 0
     assert "own effect" in finished.out

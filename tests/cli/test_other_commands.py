@@ -33,7 +33,7 @@ QUICK = ("--replicates", "99", "--stability", "5")
 def test_report_renders_a_saved_result_again(
     testsgd: Run, folder: Path, options: list[str]
 ) -> None:
-    first = testsgd("audit", "demo", "--out", "one", *QUICK, *options)
+    first = testsgd("audit", "demo", "--limit", "3000", "--out", "one", *QUICK, *options)
     again = testsgd("report", "one/result.json", "--out", "two", "--format", "html,md,json")
     assert again.code == first.code
     assert again.err == ""
@@ -65,7 +65,7 @@ def test_report_of_something_else(fails: Fails, folder: Path) -> None:
 def test_report_in_a_format_that_cannot_be(
     testsgd: Run, fails: Fails, folder: Path, item: str
 ) -> None:
-    testsgd("audit", "demo", "--out", "one", "--format", "json", *QUICK)
+    testsgd("audit", "demo", "--limit", "600", "--out", "one", "--format", "json", *QUICK)
     assert "format" in fails("report", "one/result.json", "--format", f"html,{item}")
 
 
@@ -100,7 +100,7 @@ def test_a_trained_network_is_audited_by_default(testsgd: Run, folder: Path) -> 
     assert "Written: models/demo" in trained.out
     card = json.loads((folder / "models/demo/card.json").read_text(encoding="utf-8"))
     assert f"{card['test accuracy']:.2%} on the test rows" in trained.out
-    testsgd("audit", "demo", "--out", "out", *QUICK)
+    testsgd("audit", "demo", "--out", "out", "--format", "json", *QUICK)
     result = json.loads((folder / "out/result.json").read_text(encoding="utf-8"))
     assert result["model"]["card"]["rows for training"] == "480"
 

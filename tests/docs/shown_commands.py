@@ -28,6 +28,8 @@ _PROGRAM = re.compile(r"\btestsgd (?=audit |monitor |shield )")
 def run_shown(command: str, folder: Path, *, columns: int = 80) -> str:
     """Return what a command prints on both of its outputs, in a terminal of some columns."""
     settings = {"OMP_NUM_THREADS": "1", "COLUMNS": str(columns), "NO_COLOR": "1"}
+    # By default a command takes all processors, and each further process imports all anew.
+    settings["LOKY_MAX_CPU_COUNT"] = "1"
     alone = not _FOR_A_SHELL.search(command) and not _SAYS_MEMORY.match(command)
     if command.startswith("testsgd ") and alone:
         with mock.patch.dict(os.environ, settings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations, product
 from math import prod
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.coverage import (
@@ -157,19 +159,36 @@ def test_labels_that_do_not_fit_are_an_error(labels: list[object]) -> None:
         combination_coverage(labels, sizes=[2, 2])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
-def test_first_appearances_in_a_long_sequence_are_the_first_of_all(dtype: type):
+LONG_SIZES = [4, 4, 5]
+
+
+@cache
+def long_sequence() -> NDArray[np.int64]:
     random = np.random.default_rng(7)
-    labels = random.integers(0, 3, size=(300_000, 3)).astype(dtype)
+    labels = random.integers(0, 3, size=(300_000, 3))
     # Some combinations come first at the end of, or behind, the portions that are read together.
     for row in (8_191, 8_192, 24_575, 24_576, 155_648, 299_999):
         labels[row] = (3, 3, 3) if row % 2 else (3, 1, 2)
     labels[24_576] = (4, 4, 4)
-    found = combination_coverage(labels, sizes=[4, 4, 5], strength=2)
+    return labels
+
+
+@cache
+def first_in_long_sequence(groupings: tuple[int, ...]) -> list[list[int]]:
+    """Return where each combination of some groupings comes first, one after the other."""
+    expected = np.zeros([LONG_SIZES[grouping] for grouping in groupings], dtype=np.int64)
+    for position, row in enumerate(long_sequence()[:, list(groupings)].tolist(), start=1):
+        place = tuple(value - 1 for value in row)
+        if min(place) >= 0 and expected[place] == 0:
+            expected[place] = position
+    found: list[list[int]] = expected.tolist()
+    return found
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+def test_first_appearances_in_a_long_sequence_are_the_first_of_all(dtype: type):
+    labels = long_sequence().astype(dtype)
+    found = combination_coverage(labels, sizes=LONG_SIZES, strength=2)
+    assert len(found.subsets) == 3
     for groupings, first in zip(found.subsets, found.first, strict=True):
-        expected = np.zeros(first.shape, dtype=np.int64)
-        for position, row in enumerate(labels[:, list(groupings)].tolist(), start=1):
-            place = tuple(value - 1 for value in row)
-            if min(place) >= 0 and expected[place] == 0:
-                expected[place] = position
-        assert first.tolist() == expected.tolist()
+        assert first.tolist() == first_in_long_sequence(tuple(groupings))

@@ -164,21 +164,21 @@ def test_who_may_ask(tmp_path: Path) -> None:
     assert "a-long-secret" not in str(sent)
 
 
-@pytest.mark.parametrize("length", [b"Content-Length: 99999999999", b"Transfer-Encoding: chunked"])
-def test_a_body_that_is_too_long_is_not_read_to_its_end(length: bytes, tmp_path: Path) -> None:
+def test_a_body_that_is_too_long_is_not_read_to_its_end(tmp_path: Path) -> None:
     model = FakeModel()
-    head = b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n\r\n"
     with (
         running(model.app) as upstream,
         served(tmp_path, upstream, "--max-body", "100") as (address, process),
     ):
         host, port = address.split(":")
-        with socket.create_connection((host, int(port)), timeout=60) as asking:
-            started = time.monotonic()
-            asking.sendall(head + b"80\r\n" + b"a" * 128)
-            assert asking.recv(100).startswith(b"HTTP/1.1 413")
-            assert time.monotonic() - started < BODY_SECONDS / 2
-        assert model.requests == []
+        for length in (b"Content-Length: 99999999999", b"Transfer-Encoding: chunked"):
+            head = b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n\r\n"
+            with socket.create_connection((host, int(port)), timeout=60) as asking:
+                started = time.monotonic()
+                asking.sendall(head + b"80\r\n" + b"a" * 128)
+                assert asking.recv(100).startswith(b"HTTP/1.1 413")
+                assert time.monotonic() - started < BODY_SECONDS / 2
+            assert model.requests == []
         assert written(address) == "she slept."
         process.terminate()
         assert "Traceback" not in process.communicate()[1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations, permutations
 from math import lcm
 from typing import Protocol
@@ -207,22 +208,30 @@ class SmallSteps:
         the history is added here.
         """
         people = denominators + np.array(self.past_denominators, dtype=np.int64)
-        rates = self._past_rates()
-        middle = (min(rates) + max(rates)) / 2
         mask = (people > 0).all(axis=1)
+        for limit, groups in self._limits:
+            mask &= _steps_at_most(limit, people[:, groups])
+        return np.asarray(mask)
+
+    @cached_property
+    def _limits(self) -> list[tuple[Fraction, list[int]]]:
+        """What one over the people of each of some groups, added up, may be at most.
+
+        They follow from the history alone, and each time of a new period asks for them.
+        """
+        rates = past_rates(self.past_numerators, self.past_denominators, self.empty_group)
+        middle = (min(rates) + max(rates)) / 2
+        limits = []
         for first, second in combinations(range(len(rates)), 2):
             high, low = (first, second) if rates[first] >= rates[second] else (second, first)
             difference = rates[high] - rates[low]
             if len(rates) == 2 or rates[high] >= middle > rates[low]:
-                mask &= _steps_at_most(self.bound + difference, people[:, [high, low]])
+                limits.append((self.bound + difference, [high, low]))
                 continue
             away, towards = (low, high) if rates[low] >= middle else (high, low)
-            mask &= _steps_at_most(self.bound - difference, people[:, [away]])
-            mask &= _steps_at_most(self.bound + difference, people[:, [towards]])
-        return np.asarray(mask)
-
-    def _past_rates(self) -> list[Fraction]:
-        return past_rates(self.past_numerators, self.past_denominators, self.empty_group)
+            limits.append((self.bound - difference, [away]))
+            limits.append((self.bound + difference, [towards]))
+        return limits
 
 
 @dataclass(frozen=True)
