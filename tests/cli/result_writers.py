@@ -32,20 +32,15 @@ Commands = Mapping[str, tuple[str, ...]]
 
 def _results(jobs: str, examples: Path) -> Commands:
     """Return commands that write no model by their names; later ones use files of earlier ones."""
-    # Bootstrap samples of all kinds, but few: what is drawn must not depend on a variant.
-    few = ("--replicates", "199", "--stability", "20")
-    audit = ("audit", "demo", "--limit", "400", "--jobs", jobs, *few)
-    texts = ("audit", "comments.toml", "--data", "comments.csv", "--model", "forum:judge", *few)
+    audit = ("audit", "demo", "--limit", "400", "--jobs", jobs)
+    texts = ("audit", "comments.toml", "--data", "comments.csv", "--model", "forum:judge")
     shield = ("shield", "simulate", "shield.npz", "--runs", "50")
     monitors = examples / "monitors"
     generative = examples / "generative"
     views = ("--format", "html,md,json")
     return {
         "audit": (*audit, "--format", "html,md,json,csv", "--out", "exact"),
-        "sampled": (
-            *(*audit, "--mode", "sampled", "--min-samples", "200", "--error-margin", "0.1"),
-            *("--out", "sampled", *views),
-        ),
+        "sampled": (*audit, "--mode", "sampled", "--out", "sampled", *views),
         "texts": (*texts, "--jobs", jobs, "--format", "html,md,json,csv", "--out", "texts"),
         "sampled texts": (
             *(*texts, "--mode", "sampled", "--min-samples", "50", "--error-margin", "0.2"),
