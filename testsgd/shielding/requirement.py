@@ -215,9 +215,9 @@ class SmallSteps:
 
     @cached_property
     def _limits(self) -> list[tuple[Fraction, list[int]]]:
-        """What one over the people of each of some groups, added up, may be at most.
+        """Return the largest sums of 1 / people over some groups, with the indices of the groups.
 
-        They follow from the history alone, and each time of a new period asks for them.
+        They follow from the history alone, and are the same at each time of a new period.
         """
         rates = past_rates(self.past_numerators, self.past_denominators, self.empty_group)
         middle = (min(rates) + max(rates)) / 2
