@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -189,6 +190,44 @@ def test_thresholds_are_those_of_the_file(tmp_path: Path) -> None:
     said = scores >= np.array(needed, dtype=float)
     right = said == (GRANTED.iloc[held_out] == "yes").to_numpy()
     assert right.mean() == pytest.approx(summary.point.accuracy.accuracy)
+
+
+def scores_harder_on_some(people: pd.DataFrame) -> NDArray[np.float64]:
+    """Return fixed scores, which are lower for women of one town."""
+    harder = (people["sex"] == "f") & (people["town"] == "a")
+    return np.asarray(1 / (1 + np.exp(-2 * (people["points"] - harder))))
+
+
+def rates_of_combinations(places: NDArray[np.intp], selected: Any) -> pd.Series[float]:
+    rows = PEOPLE.iloc[places]
+    return pd.Series(selected, rows.index).groupby([rows["sex"], rows["town"]]).mean()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_no_combination_is_lowered_if_asked_for(kept: bool) -> None:
+    options = {**SETTINGS, "max_accuracy_drop": 10.0, "method": "thresholds"}
+    result = testsgd.fair_frontier(
+        scores_harder_on_some, PEOPLE, GRANTED, **options, no_rate_lowered=kept
+    )
+    assert result.outcome is not None
+    assert result.outcome.point is not None
+    seen = result.outcome.problem.seen
+    before = rates_of_combinations(seen, scores_harder_on_some(PEOPLE.iloc[seen]) > 0.5)
+    after = rates_of_combinations(seen, result.outcome.point.model.decisions(seen))
+    assert (after >= before).all() == kept
+    assert worst_by_hand(
+        PEOPLE.iloc[seen], result.outcome.point.model.decisions(seen), least=0.05
+    ) < worst_by_hand(PEOPLE.iloc[seen], scores_harder_on_some(PEOPLE.iloc[seen]) > 0.5, least=0.05)
+
+
+@pytest.mark.parametrize("method", ["play", "ensemble"])
+def test_another_method_cannot_keep_all_rates(method: Any) -> None:
+    fitted = pipeline().fit(PEOPLE, GRANTED)
+    with pytest.raises(ParameterError) as refused:
+        testsgd.fair_frontier(
+            fitted, PEOPLE, GRANTED, **SETTINGS, method=method, no_rate_lowered=True
+        )
+    assert refused.value.where == "no_rate_lowered"
 
 
 @pytest.mark.parametrize("named", [False, True])

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "play", "penalty", "thresholds", "ensemble", "samples")
 # Parameters of a frontier that samples have not; the method is an option of the command.
-OF_FRONTIERS = ["min_share", "max_features", "blind", "confidence", "objective"]
+OF_FRONTIERS = [
+    "min_share",
+    "max_features",
+    "blind",
+    "no_rate_lowered",
+    "confidence",
+    "objective",
+]
 
 JOURNAL_FILE = "journal.json"
 

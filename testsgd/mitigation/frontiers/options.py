@@ -29,6 +29,7 @@ class FrontierOptions(TypedDict, total=False):
     min_share: float
     max_features: int | None
     blind: bool
+    no_rate_lowered: bool
     confidence: float
     seed: int
     jobs: int | None

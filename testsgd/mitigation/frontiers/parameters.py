@@ -90,6 +90,11 @@ class FrontierParameters(Parameters):
     blind: bool = parameter(
         False, "The model that is written does not see the sensitive features. For play."
     )
+    no_rate_lowered: bool = parameter(
+        False,
+        "No combination of sensitive values gets the favourable label less often than by the "
+        "original, on the rows that choose. For thresholds.",
+    )
     confidence: float = parameter(
         0.95, "Confidence of intervals.", above=0, below=1, example="a share such as 0.95"
     )

@@ -41,7 +41,7 @@ from testsgd.mitigation.side_effects import (
     WorstDifference,
     worst_difference,
 )
-from testsgd.models import Model
+from testsgd.models import PROBE_ROWS, Model
 from testsgd.models.network import NetworkModel
 from testsgd.models.refitting import Refitter, refitter_for
 from testsgd.models.refitting.estimators import EstimatorRefitter
@@ -206,6 +206,12 @@ def method_for(problem: Problem) -> tuple[str, Refitter[Model] | None]:
             where="blind",
             remedy="leave it out, or use the method play for a model that can be fitted again",
         )
+    if problem.parameters.no_rate_lowered and wanted != "thresholds":
+        raise ParameterError(
+            f"the method {wanted} may lower the rate of some",
+            where="no_rate_lowered",
+            remedy="leave it out, or use the method thresholds for a model with scores",
+        )
     return wanted, refitter
 
 
@@ -217,6 +223,8 @@ def _base(problem: Problem, refitter: Refitter[Model] | None) -> tuple[FairModel
     """
     original = problem.loaded.model
     if problem.material.split.known or not isinstance(refitter, EstimatorRefitter):
+        # Its first answers tell whether they are labels or scores.
+        original.decisions(problem.frame(problem.seen[:PROBE_ROWS]))
         return AskedModel(problem, original), original
     [stage] = refitter.refit(None, seed=problem.parameters.seed)
     return RefittedModel(problem, refitter, stage.model, refitter.kind), stage.model

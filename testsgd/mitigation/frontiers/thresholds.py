@@ -153,6 +153,7 @@ class _Choice:
         self._chances = scored.chances[rows]
         self._decisions = scored.decisions[rows]
         self._threshold = scored.threshold
+        self._no_rate_lowered = problem.parameters.no_rate_lowered
 
     def limits(self, budget: float) -> Floats | None:
         """Return the threshold of each combination of sensitive values, shape (cells,).
@@ -167,6 +168,7 @@ class _Choice:
                 self._contingency,
                 self._groups,
                 budget=budget,
+                no_rate_lowered=self._no_rate_lowered,
             )
         except DataError:
             return None
