@@ -20,6 +20,20 @@ def on_one_thread(kind: Literal["blas"] | None = None) -> AbstractContextManager
     ----------
     kind : {"blas"}, optional
         Only libraries of linear algebra; by default those of parallel loops (OpenMP) as well.
+
+    Returns
+    -------
+    contextlib.AbstractContextManager
+        At its end the libraries have as many threads as before. The limit begins at once, not when
+        the block is entered.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with on_one_thread("blas"):
+    ...     product = np.ones((2, 3)) @ np.ones(3)
+    >>> product.tolist()
+    [3.0, 3.0]
     """
     controller = _controller_of_libraries(len(sys.modules))
     limits: AbstractContextManager[Any] = controller.limit(limits=1, user_api=kind)

@@ -27,6 +27,7 @@ from .databases import database_schema as database_schema
 from .databases import recognised_database as recognised_database
 from .documents import DEEPEST as DEEPEST
 from .documents import check_document as check_document
+from .documents import levels_of as levels_of
 from .documents import loads_json as loads_json
 from .documents import loads_toml as loads_toml
 from .documents import unreadable_because as unreadable_because

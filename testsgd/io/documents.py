@@ -10,7 +10,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -185,20 +185,35 @@ def check_document(document: Any, text: str, *, half_characters: bool = False) -
     may_be_large = _LONG_NUMBER.search(text) is not None
     if not may_be_deep and not may_be_large:
         return
+    for depth, level in enumerate(levels_of(document)):
+        if depth > DEEPEST:
+            raise ValueError(_TOO_DEEP)
+        if may_be_large:
+            for value in level:
+                if isinstance(value, int) and not _is_finite(value):
+                    raise ValueError(_TOO_LARGE)
+
+
+def levels_of(document: Any) -> Iterator[list[Any]]:
+    """Yield the values of a document level by level: itself, what is in it, what is in that.
+
+    Not by recursion: a document may be nested as deep as a parser allows.
+
+    Examples
+    --------
+    >>> list(levels_of({"rates": [0.5, 1]}))
+    [[{'rates': [0.5, 1]}], [[0.5, 1]], [0.5, 1]]
+    """
     level = [document]
-    for _ in range(DEEPEST + 1):
+    while level:
+        yield level
         inner: list[Any] = []
         for value in level:
             if isinstance(value, dict):
                 inner += value.values()
             elif isinstance(value, list):
                 inner += value
-            elif may_be_large and isinstance(value, int) and not _is_finite(value):
-                raise ValueError(_TOO_LARGE)
         level = inner
-        if not level:
-            return
-    raise ValueError(_TOO_DEEP)
 
 
 def _check_characters(document: Any) -> None:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from testsgd.io import levels_of
+
 # The product of two is finite still, so that nothing that is computed of them overflows.
 LARGEST = 1e150
 
@@ -48,21 +50,13 @@ def impossible_number(document: Any) -> tuple[str, float] | None:
 
 
 def _holds_impossible(document: Any) -> bool:
-    """Whether there is such a number at all; most documents have none, and need no places."""
-    # Not by recursion: a document may be nested as deep as a parser allows.
-    level = [document]
-    while level:
-        inner: list[Any] = []
-        for value in level:
-            if isinstance(value, dict):
-                inner += value.values()
-            elif isinstance(value, list):
-                inner += value
-            # NaN is not less than anything.
-            elif isinstance(value, float) and not abs(value) <= LARGEST:
-                return True
-        level = inner
-    return False
+    """Return whether there is such a number at all. Most documents have none."""
+    # NaN is not less than anything.
+    return any(
+        isinstance(value, float) and not abs(value) <= LARGEST
+        for level in levels_of(document)
+        for value in level
+    )
 
 
 def _parts_of(value: Any, before: str) -> Iterator[tuple[str, Any]]:

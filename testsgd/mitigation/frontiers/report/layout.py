@@ -410,7 +410,7 @@ def _particulars(summary: FrontierSummary) -> tuple[Block, ...]:
                 ("Rules of a group", f"at most {summary.depth}"),
                 ("Rows of a group", f"at least {share(settings.min_share)}, on both sides"),
                 ("Sensitive features left out", "yes" if settings.blind else ""),
-                ("No combination lowered", "yes" if settings.no_rate_lowered else ""),
+                ("No combination may be lowered", "yes" if settings.no_rate_lowered else ""),
                 ("Rows seen", count(split.seen)),
                 ("Rows held out", count(split.held_out)),
                 ("Split", split.source),
