@@ -128,10 +128,11 @@ def run_server(
         proxy_headers=False,
     )
     server = uvicorn.Server(config)
-    # What is loaded stays: the collector of garbage need not look through it while requests wait.
-    gc.collect()
-    gc.freeze()
     with _listening(host, port) as listener:
+        # What is loaded stays: the collector of garbage need not look through it while requests
+        # wait.
+        gc.collect()
+        gc.freeze()
         if announce is not None:
             address = f"[{host}]" if ":" in host else host
             announce(f"http://{address}:{listener.getsockname()[1]}")
