@@ -122,6 +122,9 @@ def run_server(
         lifespan=lifespan,
         timeout_graceful_shutdown=_PATIENCE,
         timeout_keep_alive=keep_alive,
+        # Its own configuration would close the handlers of other libraries, and TensorFlow's then
+        # closes the stream that it writes to. Without one warnings go to the standard error.
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
