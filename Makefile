@@ -95,7 +95,6 @@ test check fuzz lowest coverage: export TF_NUM_INTEROP_THREADS = 1
 SLOW_PART ?= 1/1
 
 test: $(VENV)/developing ## Install what the tests need and run them all
-	$(BIN)/python -m pytest -n auto $(PYTEST) --doctest-modules testsgd
 	$(BIN)/python -m pytest -n auto $(PYTEST) --slow-part=$(SLOW_PART)
 
 # testmon remembers which lines each test ran, so that a change asks for its own tests only.

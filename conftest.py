@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import importlib.util
 import signal
+from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 # Pages of the docs whose examples need more than the core.
 PAGES = {"recipes.md": ("lightgbm", "onnx", "onnxruntime", "polars", "pyarrow", "xgboost")}
+
+
+# Where examples are in docstrings.
+PACKAGE = Path(__file__).parent / "testsgd"
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect the examples in docstrings of the package; those of tests are no examples."""
+    if file_path.suffix != ".py" or not file_path.is_relative_to(PACKAGE):
+        return None
+    collector: pytest.Collector = DoctestModule.from_parent(parent, path=file_path)
+    return collector
 
 
 def pytest_configure() -> None:

@@ -31,6 +31,8 @@ MONITOR = EXAMPLES / "monitors" / "loans-demographic-parity.toml"
 PEOPLE = EXAMPLES / "generative" / "people.toml"
 EVENTS = '{"group": "female", "decision": 1}\n{"group": "male", "decision": 0}\n'
 NETWORK = ("demo", "--domain", "demo", "--protected", "gender")
+# A checkpoint has nothing of what is drawn after the search, nor of the pages of the report.
+BRIEF = ("--time-limit", "0.2", "--samples", "0", "--format", "json")
 # Files of others: a text, lines and documents.
 OF_OTHERS = [
     "notes without a line break",
@@ -142,7 +144,7 @@ def test_a_checkpoint(
 ) -> None:
     theirs = folder / "search.npz"
     theirs.write_text(content)
-    words = ("certify", *NETWORK, "--time-limit", "0.5", "--checkpoint", "search.npz", *resume)
+    words = ("certify", *NETWORK, *BRIEF, "--checkpoint", "search.npz", *resume)
     assert "search.npz" in fails(*words, "--out", "mine")
     assert theirs.read_text() == content
     assert testsgd(*words, "--out", "mine", "--force").code == 0
@@ -244,7 +246,7 @@ def own(folder: Path, shield: Path, testsgd: Runs) -> dict[str, bytes]:
     journal_of_one(shield, folder / "journal")
     words = ("monitor", "run", MONITOR, "--events", "events.jsonl", "--state", "state")
     assert testsgd(*words).code == 3
-    words = ("certify", *NETWORK, "--time-limit", "0.5", "--checkpoint", "search.npz")
+    words = ("certify", *NETWORK, *BRIEF, "--checkpoint", "search.npz")
     assert testsgd(*words, "--out", "mine").code == 0
     with closing(package.Enforcer(PEOPLE, state=folder / "enforcer")) as enforcer:
         enforcer.finish(enforcer.begin("a portrait of a nurse"), "a woman")

@@ -13,15 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import certifiable_networks
+import forked_commands
 import pytest
+from forked_commands import Commands, Order
 
 from testsgd import synthesize_shield
 from testsgd.errors import ConfigurationError
 from testsgd.io import loads_toml, moved_together, replacing_any_file, write_text
 from testsgd.report.exporters import EXPORTERS, Exporter, export
 
-# Without bytecode: what Python compiles under a limit would be cut off, and used by what follows.
-WORDS = [sys.executable, "-B", "-m", "testsgd"]
+# The fixtures of this area.
+commands = forked_commands.commands
+
+WORDS = [sys.executable, "-m", "testsgd"]
 
 
 @pytest.mark.parametrize("command", [["--help"], ["init", "people.csv", "--label", "granted"]])
@@ -77,7 +81,7 @@ def closed(*numbers: int) -> Callable[[], None]:
 def test_closed_streams_change_no_verdict(numbers: tuple[int, ...], tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("sex,granted\n" + "f,0\nm,1\n" * 200)
     words = ["audit", "people.csv", "--predictions", "granted", "--sensitive", "sex"]
-    words += ["--favorable", "1", "--out", "mine"]
+    words += ["--favorable", "1", "--out", "mine", "--replicates", "99", "--stability", "0"]
 
     def code(*more: str) -> tuple[int, bytes]:
         finished = subprocess.run(
@@ -101,57 +105,47 @@ def test_closed_streams_change_no_verdict(numbers: tuple[int, ...], tmp_path: Pa
     assert len(message.splitlines()) == (0 if 2 in numbers else 1)
 
 
-def limited_to(size: int) -> Callable[[], None]:
-    """Return what keeps the files of a child process to a size in bytes."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
 @pytest.mark.slow
-def test_a_report_that_does_not_fit_leaves_none_of_its_files(tmp_path: Path) -> None:
+def test_a_report_that_does_not_fit_leaves_none_of_its_files(
+    tmp_path: Path, commands: Commands
+) -> None:
     folder = tmp_path / "report"
-    finished = subprocess.run(
-        [*WORDS, "audit", "demo", "--out", str(folder), "--quiet"],
-        stderr=subprocess.PIPE,
-        preexec_fn=limited_to(50_000),
-        check=False,
-    )
-    assert finished.returncode == 2
-    assert len(finished.stderr.splitlines()) == 1
+    words = ["audit", "demo", "--out", str(folder), "--quiet"]
+    finished = commands(Order(words, str(tmp_path), file_bytes=50_000))
+    assert finished.code == 2
+    assert len(finished.err.splitlines()) == 1
     assert list(folder.iterdir()) == []
 
 
 def test_a_full_disk_is_one_line_without_warnings(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("sex,granted\n" + "f,0\nm,1\n" * 200)
     words = ["audit", "people.csv", "--predictions", "granted", "--sensitive", "sex"]
+    # A process of its own: what it imports may warn of a full disk, too.
     finished = subprocess.run(
-        [*WORDS, *words, "--favorable", "1", "--out", "mine"],
+        [sys.executable, "-B", "-m", "testsgd", *words, "--favorable", "1", "--out", "mine"],
         capture_output=True,
         cwd=tmp_path,
         env={key: value for key, value in os.environ.items() if "COV_CORE" not in key},
-        preexec_fn=limited_to(0),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
         check=False,
     )
     assert finished.returncode == 2
     assert len(finished.stderr.splitlines()) == 1
 
 
-def test_a_monitor_writes_its_state_and_its_reports_or_neither(tmp_path: Path) -> None:
+def test_a_monitor_writes_its_state_and_its_reports_or_neither(
+    tmp_path: Path, commands: Commands
+) -> None:
     (tmp_path / "spec.toml").write_text(
         '[[properties]]\nproperty = "demographic_parity"\nbound = 0.5\nrule = "estimate"\n'
     )
     events = b"".join(b'{"group": "%c", "decision": 1}\n' % group for group in b"ab" * 20)
-    words = [*WORDS, "monitor", "run", "spec.toml", "--state", "state.json", "--out", "mine"]
+    (tmp_path / "events").write_bytes(events)
+    words = ["monitor", "run", "spec.toml", "--state", "state.json", "--out", "mine"]
 
     def run(size: int) -> tuple[int, list[str]]:
-        finished = subprocess.run(
-            words,
-            input=events,
-            capture_output=True,
-            cwd=tmp_path,
-            preexec_fn=limited_to(size),
-            check=False,
-        )
-        return finished.returncode, finished.stderr.decode().splitlines()
+        finished = commands(Order(words, str(tmp_path), stdin="events", file_bytes=size))
+        return finished.code, finished.err.splitlines()
 
     # The state has room, the report has not.
     code, lines = run(20_000)
@@ -192,23 +186,18 @@ MONITOR = ("monitor", "run", "spec.toml", "--state", "state")
     ],
 )
 def test_a_file_that_nothing_fitted_in_is_gone_again(
-    words: tuple[str, ...], event: bytes, name: str, tmp_path: Path
+    words: tuple[str, ...], event: bytes, name: str, tmp_path: Path, commands: Commands
 ) -> None:
     if words[0] == "shield":
         synthesize_shield(loads_toml(SHIELD)).save(tmp_path / "loans.npz")
     (tmp_path / "spec.toml").write_text(WATCHED)
+    (tmp_path / "event").write_bytes(event)
     before = sorted(tmp_path.iterdir())
 
     def run(size: int) -> tuple[int, int]:
-        finished = subprocess.run(
-            [*WORDS, *words],
-            input=event,
-            capture_output=True,
-            cwd=tmp_path,
-            preexec_fn=limited_to(size),
-            check=False,
-        )
-        return finished.returncode, len(finished.stderr.splitlines())
+        order = Order(list(words), str(tmp_path), stdin="event", file_bytes=size)
+        finished = commands(order)
+        return finished.code, len(finished.err.splitlines())
 
     assert run(20) == (2, 1)
     assert sorted(tmp_path.iterdir()) == before
@@ -223,17 +212,15 @@ def test_a_file_that_nothing_fitted_in_is_gone_again(
     assert (tmp_path / name).read_bytes() == content
 
 
-def test_a_state_that_nothing_fitted_in_is_gone_again(tmp_path: Path) -> None:
+def test_a_state_that_nothing_fitted_in_is_gone_again(tmp_path: Path, commands: Commands) -> None:
     spec = Path(__file__).parents[2] / "examples" / "generative" / "people.toml"
     state = tmp_path / "states" / "state"
-    words = [*WORDS, "generative", "journal", "--spec", str(spec), "--state", str(state)]
+    words = ["generative", "journal", "--spec", str(spec), "--state", str(state)]
 
     def code() -> int:
-        finished = subprocess.run(
-            words, capture_output=True, preexec_fn=limited_to(20), check=False
-        )
-        assert len(finished.stderr.splitlines()) == 1
-        return finished.returncode
+        finished = commands(Order(words, str(tmp_path), file_bytes=20))
+        assert len(finished.err.splitlines()) == 1
+        return finished.code
 
     assert code() == 2
     assert list(state.parent.iterdir()) == []
@@ -272,7 +259,7 @@ def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
     assert refused.value.where == str(tmp_path / "report.html")
 
 
-def test_regions_are_written_with_the_reports_or_not(tmp_path: Path) -> None:
+def test_regions_are_written_with_the_reports_or_not(tmp_path: Path, commands: Commands) -> None:
     network = certifiable_networks.write_lender(tmp_path)
     table = tmp_path / "regions.csv"
     table.write_text("proof,share,proved_fair,proved_unfair\n")
@@ -280,20 +267,10 @@ def test_regions_are_written_with_the_reports_or_not(tmp_path: Path) -> None:
     words = ["certify", str(network), "--out", "mine", "--export-regions", "regions.csv"]
     words += ["--domain", str(next(tmp_path.glob("*.toml")))]
 
-    # Files of a count of the branches would be limited, too.
-    uncounted = {key: value for key, value in os.environ.items() if "COV_CORE" not in key}
-
     def code(size: int) -> int:
-        finished = subprocess.run(
-            [*WORDS, *words],
-            capture_output=True,
-            cwd=tmp_path,
-            env=uncounted,
-            preexec_fn=limited_to(size),
-            check=False,
-        )
-        assert finished.returncode == 0 or len(finished.stderr.splitlines()) == 1
-        return finished.returncode
+        finished = commands(Order(words, str(tmp_path), file_bytes=size))
+        assert finished.code == 0 or len(finished.err.splitlines()) == 1
+        return finished.code
 
     assert code(8_192) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) in (before, sorted([*before, "mine"]))
