@@ -114,9 +114,11 @@ fuzz: export TESTSGD_FUZZ_CASES = $(CASES)
 fuzz: $(VENV)/developing ## Read 10,000 damaged files of each kind
 	$(BIN)/python -m pytest -n auto $(PYTEST) tests/fuzz
 
-$(VENV)-lowest/installed: $(VENV)/developing
-	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(VENV)-lowest
-	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
+# pip cannot be asked for the lowest versions; uv can.
+$(VENV)-lowest/installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.5'
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . --group test
 	@touch $@
 
 # What the core promises, with no extra and the lowest versions that pyproject.toml declares.
