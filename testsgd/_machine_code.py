@@ -1,4 +1,4 @@
-"""The decorator that turns functions into machine code, and where that code is kept.
+"""The decorators that turn functions into machine code, and where that code is kept.
 
 numba keeps machine code on disk and makes it anew when the function's own file has changed, but not
 when a function that it calls has changed in another file. So the code of a package's modules is
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -30,7 +30,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Sums are taken in the order that is written, and no two roundings become one (no `fastmath`): so
 # the last bit is the same uncompiled. In the loops here it takes no longer.
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
+# Nothing in C calls them, so no way in from there is compiled.
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": False,
+    "no_cfunc_wrapper": True,
+}
 
 
 # Packages of which no machine code was kept when they were loaded.
@@ -42,36 +48,54 @@ def is_first_use() -> bool:
     return bool(_compiled_anew)
 
 
-def compiler(package: Path) -> Callable[[F], F]:
-    """Return the decorator for the modules of one package.
+class Compiler:
+    """The decorators for the modules of one package.
 
-    `package` is the folder of the modules: a function calls compiled functions of this folder only.
     What is decorated is compiled when it is first called, and the machine code is kept on disk.
+
+    Parameters
+    ----------
+    package : pathlib.Path
+        The folder of the modules: a function calls compiled functions of this folder only.
     """
+
+    def __init__(self, package: Path) -> None:
+        self._package = package
+
+    def __call__(self, function: F) -> F:
+        """Compile a function that Python calls."""
+        return _compiled(function, self._package, _OPTIONS)
+
+    def inner(self, function: F) -> F:
+        """Compile a function that compiled functions call, and Python never does.
+
+        Without a way in from Python it is compiled in less time.
+        """
+        return _compiled(function, self._package, {**_OPTIONS, "no_cpython_wrapper": True})
+
+
+def _compiled(function: F, package: Path, options: Mapping[str, Any]) -> F:
+    """Return a function as machine code, or as it is where numba cannot be had."""
     if numba is None:
         _warn_once()
         # Machine code divides by zero and overflows without a word; so does what stands in for it.
-        return cast(Callable[[F], F], np.errstate(all="ignore"))
-
-    def compiled(function: F) -> F:
-        config: Any = numba.config
-        given = config.CACHE_DIR
-        folder = Path(given or cache_folder() / "machine-code") / _digest(package)
-        if not _is_writable(folder):  # it is compiled in every process
-            _compiled_anew.add(package.name)
-            return cast(F, numba.njit(**_OPTIONS)(function))
-        if not any(folder.iterdir()):
-            _compiled_anew.add(package.name)
-        # numba chooses the folder while a function is decorated.
-        config.CACHE_DIR = str(folder)
-        try:
-            return cast(F, numba.njit(cache=True, **_OPTIONS)(function))
-        except (OSError, RuntimeError):  # it does not like the folder
-            return cast(F, numba.njit(**_OPTIONS)(function))
-        finally:
-            config.CACHE_DIR = given
-
-    return compiled
+        return np.errstate(all="ignore")(function)
+    config: Any = numba.config
+    given = config.CACHE_DIR
+    folder = Path(given or cache_folder() / "machine-code") / _digest(package)
+    if not _is_writable(folder):  # it is compiled in every process
+        _compiled_anew.add(package.name)
+        return cast(F, numba.njit(**options)(function))
+    if not any(folder.iterdir()):
+        _compiled_anew.add(package.name)
+    # numba chooses the folder while a function is decorated.
+    config.CACHE_DIR = str(folder)
+    try:
+        return cast(F, numba.njit(cache=True, **options)(function))
+    except (OSError, RuntimeError):  # it does not like the folder
+        return cast(F, numba.njit(**options)(function))
+    finally:
+        config.CACHE_DIR = given
 
 
 @cache
@@ -80,7 +104,7 @@ def _warn_once() -> None:
     warnings.warn(
         "numba cannot be loaded: numerical code runs uncompiled, which takes many times as long",
         RuntimeWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

@@ -20,16 +20,16 @@ from testsgd import _machine_code as machine_code
 _PACKAGES = [
     path.parent
     for path in sorted(Path(testsgd.__path__[0]).rglob("*.py"))
-    if "\ncompiled = compiler(" in path.read_text(encoding="utf-8")
+    if "\ncompiled = Compiler(" in path.read_text(encoding="utf-8")
 ]
 
 _CALLEE = """
 from pathlib import Path
-from testsgd._machine_code import compiler
+from testsgd._machine_code import Compiler
 
-compiled = compiler(Path(__file__).parent)
+compiled = Compiler(Path(__file__).parent)
 
-@compiled
+@compiled.inner
 def inner(x):
     return x + {added}
 """
@@ -162,9 +162,9 @@ def test_the_folder_is_left_as_it_was_after_an_error(
     monkeypatch.setattr(numba, "njit", refuse)
     if error is ValueError:
         with pytest.raises(ValueError, match="no"):
-            machine_code.compiler(tmp_path)(digest)
+            machine_code.Compiler(tmp_path)(digest)
     else:
-        made: Any = machine_code.compiler(tmp_path)(digest)
+        made: Any = machine_code.Compiler(tmp_path)(digest)
         assert made == ("not kept", digest)
     assert str(tmp_path) == numba.config.CACHE_DIR
 

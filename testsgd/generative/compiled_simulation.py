@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._machine_code import compiler
+from testsgd._machine_code import Compiler
 from testsgd.errors import ParameterError
 from testsgd.generative.schedules import needed_outputs
 from testsgd.generative.specification import LookAhead
@@ -22,7 +22,7 @@ from testsgd.generative.specification import LookAhead
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-compiled = compiler(Path(__file__).parent)
+compiled = Compiler(Path(__file__).parent)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ def simulate_schedule(
     )
 
 
-@compiled
+@compiled.inner
 def _paper_choice(counters: Ints, draw: float) -> int:
     """Return the value that Algorithm 1 as printed asks for, or -1."""
     for number in range(len(counters), 0, -1):
@@ -135,7 +135,7 @@ def _paper_choice(counters: Ints, draw: float) -> int:
     return -1
 
 
-@compiled
+@compiled.inner
 def _corrected_choice(counters: Ints, needed: Ints, last: int) -> int:
     """Return the value of the earliest deadline if waiting is not safe, or -1."""
     ascending = np.sort(counters)
@@ -145,7 +145,7 @@ def _corrected_choice(counters: Ints, needed: Ints, last: int) -> int:
     return -1
 
 
-@compiled
+@compiled.inner
 def _drawn(probabilities: Floats, without: int, draw: float) -> int:
     """Return a value drawn by its probability, never `without`."""
     total = 0.0

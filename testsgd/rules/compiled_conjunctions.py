@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._machine_code import compiler
+from testsgd._machine_code import Compiler
 
-compiled = compiler(Path(__file__).parent)
+compiled = Compiler(Path(__file__).parent)
 
 _ONES = np.uint64(0x5555555555555555)
 _TWOS = np.uint64(0x3333333333333333)
@@ -22,7 +22,7 @@ _FOURS = np.uint64(0x0F0F0F0F0F0F0F0F)
 _BYTES = np.uint64(0x0101010101010101)
 
 
-@compiled
+@compiled.inner
 def set_bits(word: Any) -> Any:
     """Return the number of bits that are set in a word; compilers make it one instruction."""
     word = word - ((word >> np.uint64(1)) & _ONES)

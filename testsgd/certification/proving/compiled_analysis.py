@@ -31,7 +31,7 @@ from testsgd.certification.proving.half_spaces import SPACES
 _MUCH = 0.1
 
 
-@compiled
+@compiled.inner
 def _bound_box(
     flat: Flat, box: Box, rare: float, known: Marks, units: Units, scratch: Scratch
 ) -> tuple[int, float]:
@@ -59,7 +59,7 @@ def _bound_box(
     return 0, min(left + failing, 1.0)
 
 
-@compiled
+@compiled.inner
 def _split_axis(flat: Flat, box: Box, units: Units, scratch: Scratch) -> int:
     """Return the axis that does most to the gaps; -1 if every axis has one value.
 
@@ -95,7 +95,7 @@ def _split_axis(flat: Flat, box: Box, units: Units, scratch: Scratch) -> int:
     return best
 
 
-@compiled
+@compiled.inner
 def _analyse_box(
     flat: Flat,
     box: Box,

@@ -32,13 +32,13 @@ from testsgd.certification.proving.compiled_counting import (
 SINGLE = 64
 
 
-@compiled
+@compiled.inner
 def span_of(box: Box, axis: int) -> float:
     """Return the last position of an axis."""
     return float(box.hi[axis] - box.lo[axis] + (1.0 if is_discrete(box.kinds[axis]) else 0.0))
 
 
-@compiled
+@compiled.inner
 def measure_below(box: Box, axis: int, position: float) -> float:
     """Return the share of an axis of the box below a position.
 
@@ -62,7 +62,7 @@ def measure_below(box: Box, axis: int, position: float) -> float:
     return float(below / (box.cumulative[last] - box.cumulative[first]))
 
 
-@compiled
+@compiled.inner
 def value_between(box: Box, axis: int, left: float, right: float, uniform: float) -> float:
     """Return the value with the part `uniform` of the measure between two positions below it."""
     kind = box.kinds[axis]
@@ -143,7 +143,7 @@ class Workspace(NamedTuple):
     up: Floats  # The constant UP, in an array; shape (1,).
 
 
-@compiled
+@compiled.inner
 def make_workspace(axes: int, width: int, bins: int) -> Workspace:
     """Return a workspace for boxes whose rounded axes make at most `bins` steps together."""
     steps = bins + axes + 3
@@ -176,7 +176,7 @@ def make_workspace(axes: int, width: int, bins: int) -> Workspace:
     )
 
 
-@compiled
+@compiled.inner
 def choose(weights: Floats, many: int, uniform: float) -> int:
     """Return one of the first `many` indices, in proportion to its weight; -1 if none has any.
 
@@ -197,7 +197,7 @@ def choose(weights: Floats, many: int, uniform: float) -> int:
     return chosen
 
 
-@compiled
+@compiled.inner
 def lay_half_space(
     box: Box, form: Floats, threshold: float, bins: int, f: int, work: Workspace
 ) -> None:
@@ -215,7 +215,7 @@ def lay_half_space(
         work.reach[f, axis] = int(sizes[axis] / step / UP) if rounded else 0
 
 
-@compiled
+@compiled.inner
 def solved_edge(
     a: float, span: float, width: float, discrete: bool, need: float, step: float, s: int
 ) -> float:
@@ -230,7 +230,7 @@ def solved_edge(
     return float(span - upto if a < 0.0 else upto)
 
 
-@compiled
+@compiled.inner
 def shares_beyond(box: Box, forms: Floats, f: int, top: int, work: Workspace) -> None:
     """Fill `beyond` with the counted share of the solved axis, for 0 to `top` steps so far."""
     axis = work.solved[f]
@@ -252,7 +252,7 @@ def shares_beyond(box: Box, forms: Floats, f: int, top: int, work: Workspace) ->
         beyond[s] = below if a < 0.0 else 1.0 - below
 
 
-@compiled
+@compiled.inner
 def spread_steps(f: int, axis: int, work: Workspace) -> int:
     """Fill `shares` with the share of an axis that makes q steps; return the most steps."""
     maximum = 0
@@ -265,7 +265,7 @@ def spread_steps(f: int, axis: int, work: Workspace) -> int:
     return int(maximum)
 
 
-@compiled
+@compiled.inner
 def _step_edge(a: float, span: float, discrete: bool, step: float, reach: int, index: int) -> float:
     """Position of an edge, numbered along the axis, at which one more step begins or ends."""
     if index >= reach:
@@ -279,7 +279,7 @@ def _step_edge(a: float, span: float, discrete: bool, step: float, reach: int, i
     return float(span - upto if a < 0.0 else upto)
 
 
-@compiled
+@compiled.inner
 def _value_steps(box: Box, axis: int, form: Floats, f: int, at: int, work: Workspace) -> None:
     """Fill in how many steps each value of an axis makes."""
     reach = work.reach[f, axis]
@@ -289,7 +289,7 @@ def _value_steps(box: Box, axis: int, form: Floats, f: int, at: int, work: Works
         work.steps[f, at + k] = q
 
 
-@compiled
+@compiled.inner
 def cut_axis(box: Box, axis: int, forms: Floats, at: int, work: Workspace) -> int:
     """Cut an axis into parts of constant steps, numbered from `at` on; return the next number."""
     span = span_of(box, axis)

@@ -93,13 +93,13 @@ class Scratch(NamedTuple):
     rows: Floats
 
 
-@compiled
+@compiled.inner
 def activate(x: float, slope: float) -> float:
     """Compute the activation."""
     return x if x > 0.0 else slope * x
 
 
-@compiled
+@compiled.inner
 def bound_first_layer(flat: Flat, box: Box, units: Units) -> None:
     """Bound the first layer's sums, which differ between persons by a constant only."""
     width = flat.sizes[0]
@@ -135,7 +135,7 @@ def bound_first_layer(flat: Flat, box: Box, units: Units) -> None:
             units.most_change[p, m] = change + both
 
 
-@compiled
+@compiled.inner
 def draw_lines(flat: Flat, k: int, units: Units) -> None:
     """Lines below and above the activations of hidden layer k, and how persons differ after it."""
     begin = flat.neuron_at[k]
@@ -178,7 +178,7 @@ def draw_lines(flat: Flat, k: int, units: Units) -> None:
             units.most_change[p, i] = rise
 
 
-@compiled
+@compiled.inner
 def interval(
     flat: Flat, k: int, p: int, r: int, units: Units
 ) -> tuple[float, float, float, float, float]:
@@ -290,7 +290,7 @@ def substitute(
     return below, above
 
 
-@compiled
+@compiled.inner
 def _assume(form: Floats, sign: float, threshold: float, assumptions: int, spaces: Spaces) -> None:
     """Add the assumption ``sign * form @ x > threshold`` to `assumptions` earlier ones."""
     for i in range(len(form)):
@@ -298,7 +298,7 @@ def _assume(form: Floats, sign: float, threshold: float, assumptions: int, space
     spaces.thresholds[4 + assumptions] = threshold
 
 
-@compiled
+@compiled.inner
 def _assume_first_layer(
     flat: Flat, box: Box, rare: float, units: Units, spaces: Spaces
 ) -> tuple[int, float]:
@@ -351,7 +351,7 @@ def _assume_first_layer(
     return assumptions, failing
 
 
-@compiled
+@compiled.inner
 def _assume_later(
     box: Box,
     p: int,
@@ -379,7 +379,7 @@ def _assume_later(
     return 0, 0.0
 
 
-@compiled
+@compiled.inner
 def _gap(low: float, high: float, slope: float) -> float:
     """Return the largest distance between the lines around an activation.
 
@@ -392,7 +392,7 @@ def _gap(low: float, high: float, slope: float) -> float:
     return max((slope - chord) * low, (1.0 - chord) * high)
 
 
-@compiled
+@compiled.inner
 def bound_sums(
     flat: Flat, box: Box, rare: float, known: Marks, units: Units, scratch: Scratch
 ) -> tuple[int, float]:

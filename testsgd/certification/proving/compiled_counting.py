@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._machine_code import compiler
+from testsgd._machine_code import Compiler
 from testsgd.certification.proving.axes import (
     CATEGORY,
     INTEGER,
@@ -24,7 +24,7 @@ from testsgd.certification.proving.axes import (
     Ints,
 )
 
-compiled = compiler(Path(__file__).parent)
+compiled = Compiler(Path(__file__).parent)
 
 # Rounds a quotient up, so that a point is never given more than its due.
 UP = 1.0 + 4e-15
@@ -57,13 +57,13 @@ def make_box(axes: AxisArrays, lo: Floats, hi: Floats) -> Box:
     )
 
 
-@compiled
+@compiled.inner
 def is_discrete(kind: int) -> bool:
     """Return whether an axis of this kind holds single values."""
     return bool(kind != REAL and kind != WEIGHTED_REAL)
 
 
-@compiled
+@compiled.inner
 def cumulative_at(box: Box, axis: int, position: float) -> float:
     """Return the measure of an axis below `position`; linear between the edges."""
     edges = box.edges
@@ -84,7 +84,7 @@ def cumulative_at(box: Box, axis: int, position: float) -> float:
     return float(cumulative[low] + part * (cumulative[high] - cumulative[low]))
 
 
-@compiled
+@compiled.inner
 def share_below(box: Box, axis: int, backwards: bool, t: float) -> float:
     """Return the share of an axis nearer than `t` to its start (to its end, if backwards)."""
     kind = box.kinds[axis]
@@ -120,7 +120,7 @@ def share_below(box: Box, axis: int, backwards: bool, t: float) -> float:
     return float(inside / whole)
 
 
-@compiled
+@compiled.inner
 def point_share(box: Box, axis: int, k: int) -> float:
     """Return the share of the value lo + k of an axis of single values."""
     lo = box.lo[axis]
@@ -136,7 +136,7 @@ def point_share(box: Box, axis: int, k: int) -> float:
     return float((cumulative[a + k + 1] - cumulative[a + k]) / whole)
 
 
-@compiled
+@compiled.inner
 def axis_range(form: Floats, box: Box, axis: int) -> tuple[float, float]:
     """Return the least and the largest value of one axis's part of a form."""
     column = box.columns[axis]
@@ -155,7 +155,7 @@ def axis_range(form: Floats, box: Box, axis: int) -> tuple[float, float]:
     return a * hi, a * lo
 
 
-@compiled
+@compiled.inner
 def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int]:
     """Fill `sizes` with how far each axis moves a form, shape (axes,).
 
@@ -179,7 +179,7 @@ def axis_sizes(form: Floats, box: Box, sizes: Floats) -> tuple[float, float, int
     return base, total, largest
 
 
-@compiled
+@compiled.inner
 def lay_out_form(
     form: Floats, threshold: float, box: Box, bins: float, sizes: Floats
 ) -> tuple[float, float, int]:
@@ -201,7 +201,7 @@ def lay_out_form(
     return need, others / bins if others > LEAST_STEPS else 1.0, largest
 
 
-@compiled
+@compiled.inner
 def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: float) -> int:
     """Return how many steps an axis makes at a value, rounded down; `reach` is above 0."""
     c = box.columns[axis]
@@ -213,14 +213,14 @@ def steps_at(form: Floats, box: Box, axis: int, step: float, reach: int, value: 
     return min(int(abs(form[c]) / step * distance / UP), reach)
 
 
-@compiled
+@compiled.inner
 def _take_in(histogram: Histogram, top: int, steps: int, share: float) -> None:
     """Add `share` times the counts to the other histogram, moved by `steps` steps."""
     for s in range(top + 1):
         histogram.other[s + steps] += share * histogram.counts[s]
 
 
-@compiled
+@compiled.inner
 def _spread_axis(
     form: Floats, box: Box, axis: int, step: float, reach: int, top: int, histogram: Histogram
 ) -> None:
@@ -319,7 +319,7 @@ def share_above(form: Floats, threshold: float, box: Box, bins: int, histogram: 
     return min(max(share - 1e-12, 0.0), 1.0)
 
 
-@compiled
+@compiled.inner
 def _is_counted(
     form: Floats, threshold: float, box: Box, bins: float, point: Floats, sizes: Floats
 ) -> bool:
@@ -364,7 +364,7 @@ def find_counted(
 _ROOT_TWO = sqrt(2.0)
 
 
-@compiled
+@compiled.inner
 def form_range(form: Floats, box: Box) -> tuple[float, float]:
     """Return the least and the largest value of a form on a box."""
     minimum = 0.0
@@ -376,7 +376,7 @@ def form_range(form: Floats, box: Box) -> tuple[float, float]:
     return minimum, maximum
 
 
-@compiled
+@compiled.inner
 def form_size(form: Floats, box: Box) -> float:
     """Return the largest sum of the absolute terms of a form on a box."""
     size = 0.0
@@ -392,7 +392,7 @@ def form_size(form: Floats, box: Box) -> float:
     return size
 
 
-@compiled
+@compiled.inner
 def form_moments(form: Floats, box: Box) -> tuple[float, float]:
     """Mean and variance of a form on a box, all points alike; only chooses, proves nothing."""
     mean = 0.0
@@ -418,13 +418,13 @@ def form_moments(form: Floats, box: Box) -> tuple[float, float]:
     return mean, variance
 
 
-@compiled
+@compiled.inner
 def normal_above(mean: float, variance: float, threshold: float) -> float:
     """Share of a normal variable above a threshold; only chooses, proves nothing."""
     return 0.5 * (1.0 + erf((mean - threshold) / (sqrt(variance) * _ROOT_TWO)))
 
 
-@compiled
+@compiled.inner
 def form_above(form: Floats, threshold: float, box: Box) -> float:
     """Return roughly the share of a box with a form above a threshold; it proves nothing."""
     mean, variance = form_moments(form, box)

@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     mass: float
 
 
-@compiled
+@compiled.inner
 def _order_axes(axes: int, middle: int, last: int, work: Workspace) -> int:
     """Order the axes that neither half-space solves, those of few steps first; return how many."""
     many = 0
@@ -63,7 +63,7 @@ def _order_axes(axes: int, middle: int, last: int, work: Workspace) -> int:
     return many
 
 
-@compiled
+@compiled.inner
 def _go_back(table: Floats, ahead: Floats, shares: Floats, maximum: int, top: int) -> None:
     """Fill a table of `inside` from the one after it, for 0 to `top` steps so far.
 
@@ -81,7 +81,7 @@ def _go_back(table: Floats, ahead: Floats, shares: Floats, maximum: int, top: in
         table[s] = filled[s]
 
 
-@compiled
+@compiled.inner
 def _prepare(box: Box, forms: Floats, work: Workspace) -> Plan:
     """Fill `first`, `order`, `reached`, `inside`, `beyond` and `tail`, and return the plan.
 
@@ -131,7 +131,7 @@ def _prepare(box: Box, forms: Floats, work: Workspace) -> Plan:
     return Plan(many, middle, last, mass)
 
 
-@compiled
+@compiled.inner
 def _draw_middle(
     box: Box, forms: Floats, plan: Plan, uniforms: Floats, point: Floats, work: Workspace
 ) -> int:
@@ -188,7 +188,7 @@ def _draw_middle(
     return int(work.part_reaching[chosen])
 
 
-@compiled
+@compiled.inner
 def _draw_last(
     box: Box,
     forms: Floats,
@@ -235,7 +235,7 @@ def _draw_last(
     return True
 
 
-@compiled
+@compiled.inner
 def _draw_one(
     box: Box, forms: Floats, plan: Plan, uniforms: Floats, point: Floats, work: Workspace
 ) -> bool:

@@ -57,7 +57,7 @@ class Spaces(NamedTuple):
     rows: Floats  # Room for other forms, shape (4, columns).
 
 
-@compiled
+@compiled.inner
 def make_forms(persons: int, width: int) -> Forms:
     """Return room for the lines of `persons` persons, of `width` columns each."""
     shape = (persons, width)
@@ -82,7 +82,7 @@ def make_spaces(width: int) -> Spaces:
     )
 
 
-@compiled
+@compiled.inner
 def _better(
     form: Floats, threshold: float, sign: float, box: Box, k: int, best: float, spaces: Spaces
 ) -> float:
@@ -98,7 +98,7 @@ def _better(
     return share
 
 
-@compiled
+@compiled.inner
 def choose_fair(
     above: float, below: float, box: Box, forms: Forms, spaces: Spaces
 ) -> tuple[float, float]:
@@ -156,7 +156,7 @@ def choose_fair(
     return best_up, best_down
 
 
-@compiled
+@compiled.inner
 def choose_unfair(above: float, below: float, box: Box, forms: Forms, spaces: Spaces) -> float:
     """Choose half-spaces 2 and 3: one person above and another below; return roughly their share.
 
@@ -199,7 +199,7 @@ def choose_half_spaces(above: float, below: float, box: Box, forms: Forms, space
     return max(1.0 - max(up, 0.0) - max(down, 0.0) - pair, 0.0)
 
 
-@compiled
+@compiled.inner
 def _count(k: int, box: Box, bins: int, spaces: Spaces, histogram: Histogram) -> float:
     """Count the points of a box in half-space k; return at most their share of the box."""
     share = share_above(spaces.forms[k], spaces.thresholds[k], box, bins, histogram)
@@ -207,7 +207,7 @@ def _count(k: int, box: Box, bins: int, spaces: Spaces, histogram: Histogram) ->
     return share
 
 
-@compiled
+@compiled.inner
 def _disjoint(one: int, two: int, box: Box, spaces: Spaces) -> bool:
     """Return whether two half-spaces of a box surely have no point in common, or one has none."""
     thresholds = spaces.thresholds

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd._machine_code import compiler
+from testsgd._machine_code import Compiler
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-compiled = compiler(Path(__file__).parent)
+compiled = Compiler(Path(__file__).parent)
 
 
-@compiled
+@compiled.inner
 def _expect(one: Floats, zero: Floats, part: float, never: float, out: Floats) -> None:
     """Fill `out` with the mean over the label, or `never` if either label leads to it; all (n,)."""
     for k in range(len(out)):
@@ -29,7 +29,7 @@ def _expect(one: Floats, zero: Floats, part: float, never: float, out: Floats) -
         out[k] = never if max(one[k], zero[k]) >= never else mean
 
 
-@compiled
+@compiled.inner
 def _add_input(
     keep: Floats,
     change: Floats,
@@ -55,7 +55,7 @@ def _add_input(
             codes[k] += one if changed else 0
 
 
-@compiled
+@compiled.inner
 def _add_both_at_one_cost(
     accept: Floats,
     reject: Floats,
@@ -85,7 +85,7 @@ def _add_both_at_one_cost(
         codes[k] += (one if accepted else 0) + (two if rejected else 0)
 
 
-@compiled
+@compiled.inner
 def _add_labelled_at_one_cost(
     accept_one: Floats,
     accept_zero: Floats,
