@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from testsgd.data import Label
-from testsgd.models import CallableModel
+from testsgd.models import CallableModel, PlainRows
 
 YES_NO = Label(column="granted", favourable="yes", values=["no", "yes"])
 DIGITS = Label(column="granted", favourable="1", values=["0", "1"])
@@ -191,14 +191,14 @@ def test_variants_asked_about_together_get_the_answers_that_each_gets_alone() ->
     some, everybody, nobody = np.array([[True, False, False], [True] * 3, [False] * 3])
     variants = [
         ("age", rows["age"] + 40, some),
-        ("years", rows["years"] + np.int8(20), everybody),
+        ("years", (rows["years"] + 20).astype(np.int8), everybody),
         # Another type, which the other variants' cells are not to get.
         ("years", rows["years"].astype(np.int64) + 200, everybody),
         ("age", rows["age"] - 60, ~some),
         ("age", rows["age"], nobody),
         ("height", rows["age"], some),
     ]
-    alone, together = (model(sum_of_both).prepare(rows) for _ in range(2))
+    alone, together = (PlainRows(model(sum_of_both), rows) for _ in range(2))
     expected = [alone.decisions_with(*variant).tolist() for variant in variants]
     calls.clear()
     found = together.decisions_with_each(variants)
