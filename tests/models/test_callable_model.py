@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from testsgd.data import Label
-from testsgd.models import CallableModel
+from testsgd.models import CallableModel, PlainRows
 
 YES_NO = Label(column="granted", favourable="yes", values=["no", "yes"])
 DIGITS = Label(column="granted", favourable="1", values=["0", "1"])
@@ -178,3 +178,33 @@ def test_prepared_rows_are_asked_about_with_one_column_replaced() -> None:
     assert prepared.asked == asked
     prepared.decisions_with("age", column, np.zeros(3, dtype=bool))
     assert prepared.asked == asked
+
+
+def test_variants_asked_about_together_get_the_answers_that_each_gets_alone() -> None:
+    calls = []
+
+    def sum_of_both(frame: pd.DataFrame) -> list[str]:
+        calls.append(frame)
+        return ["yes" if total > 60 else "no" for total in frame["age"] + frame["years"]]
+
+    rows = FRAME[["age"]].assign(years=np.array([1, 2, 3], dtype=np.int8))
+    some, everybody, nobody = np.array([[True, False, False], [True] * 3, [False] * 3])
+    variants = [
+        ("age", rows["age"] + 40, some),
+        ("years", (rows["years"] + 20).astype(np.int8), everybody),
+        # Another type, which the other variants' cells are not to get.
+        ("years", rows["years"].astype(np.int64) + 200, everybody),
+        ("age", rows["age"] - 60, ~some),
+        ("age", rows["age"], nobody),
+        ("height", rows["age"], some),
+    ]
+    alone, together = (PlainRows(model(sum_of_both), rows) for _ in range(2))
+    expected = [alone.decisions_with(*variant).tolist() for variant in variants]
+    calls.clear()
+    found = together.decisions_with_each(variants)
+    assert [decided.tolist() for decided in found] == expected
+    assert expected[:5] == [[True], [False, True, True], [True] * 3, [False, False], []]
+    assert together.asked == alone.asked
+    types = {str(frame["years"].dtype): len(frame) for frame in calls[:2]}
+    assert types == {"int64": 3, "int8": 3}
+    assert [len(frame) for frame in calls] == [3, 3, 7]

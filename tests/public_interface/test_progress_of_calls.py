@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 import testsgd
 from testsgd import progress as module
+from testsgd.mitigation import cross_validation
 from testsgd.mitigation.penalised_networks import STRENGTHS
 from testsgd.progress import Counter, tell_answered
 
@@ -351,7 +352,9 @@ def test_a_training_with_a_penalty_tells_its_strengths() -> None:
 
 
 @pytest.mark.slow
-def test_a_retraining_tells_its_steps() -> None:
+def test_a_retraining_tells_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each fold is a step, of one repetition as of three.
+    monkeypatch.setattr(cross_validation, "REPEATS", 1)
     calls: list[Call] = []
     testsgd.mitigate(
         None,
@@ -367,6 +370,7 @@ def test_a_retraining_tells_its_steps() -> None:
     )
     check_shares(calls)
     assert [call[1:] for call in calls[:2]] == [(0, 1), (1, 1)]
+    assert shares_of(calls, cross_validation.FOLDS) == list(range(cross_validation.FOLDS + 1))
     retrained = [done for phase, done, _ in calls if phase == "retraining"]
     assert retrained[0] == 0
     assert len(set(retrained)) > 2

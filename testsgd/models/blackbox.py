@@ -74,6 +74,11 @@ class Model(BlackBox, Protocol):
         ...
 
 
+# Prepared rows with one column replaced: its name, the values in its place, and the rows to decide
+# on, as :meth:`PreparedRows.decisions_with` takes them.
+Variant = tuple[str, "pd.Series[Any]", NDArray[np.bool_]]
+
+
 class PlainRows:
     """Prepared rows of any model: each variant is built as a data frame, and the model is asked.
 
@@ -121,6 +126,45 @@ class PlainRows:
             # To replace one column copies nothing else; to pick rows copies every column.
             return self._ask(self._frame.assign(**{feature: column}))[rows]
         return self._ask(self._frame[rows].assign(**{feature: column[rows]}))
+
+    def decisions_with_each(self, variants: Sequence[Variant]) -> list[NDArray[np.bool_]]:
+        """Return for each variant what :meth:`decisions_with` returns, asking about all at once.
+
+        Most models take as long for a call as for a thousand rows.
+        """
+        answers = [np.zeros(0, dtype=bool) for _ in variants]
+        together = []
+        for index, (feature, column, rows) in enumerate(variants):
+            if feature in self._frame and column.dtype == self._frame[feature].dtype:
+                if rows.any():
+                    together.append(index)
+            else:
+                # A column of another type would change the type of the others' cells.
+                answers[index] = self.decisions_with(feature, column, rows)
+        if together:
+            found = self._ask_together([variants[index] for index in together])
+            for index, decided in zip(together, found, strict=True):
+                answers[index] = decided
+        return answers
+
+    def _ask_together(self, variants: Sequence[Variant]) -> list[NDArray[np.bool_]]:
+        """Ask about the rows that :meth:`decisions_with` would ask about, in the same order."""
+        everybody = np.arange(len(self._frame))
+        places = [
+            everybody if 2 * rows.sum() > len(rows) else np.flatnonzero(rows)
+            for _, _, rows in variants
+        ]
+        frame = self._frame.iloc[np.concatenate(places)].reset_index(drop=True)
+        ends = np.cumsum([len(asked) for asked in places])
+        for (feature, column, _), asked, end in zip(variants, places, ends, strict=True):
+            cells = frame[feature]
+            parts = [cells.iloc[: end - len(asked)], column.iloc[asked], cells.iloc[end:]]
+            frame[feature] = pd.concat(parts, ignore_index=True)
+        decided = np.split(self._ask(frame), ends[:-1])
+        return [
+            some[rows] if len(some) == len(rows) else some
+            for some, (_, _, rows) in zip(decided, variants, strict=True)
+        ]
 
     def _ask(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         self.asked += len(frame)

@@ -7,7 +7,7 @@ its neighbours get the favourable label, and every group's rate follows without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import joblib
@@ -16,7 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import Table
-from testsgd.models import Model
+from testsgd.models import Model, PlainRows, PreparedRows
+from testsgd.models.blackbox import Variant
 from testsgd.progress import Counter, PhaseProgress, parts_of
 from testsgd.sampling.perturbation import moved
 from testsgd.single_thread import on_one_thread
@@ -154,20 +155,41 @@ def _explore_chunk(
         base = prepared.decisions()
     counts = np.zeros(len(frame), dtype=np.int32)
     sums = np.zeros((len(table.specification.insensitive), cells), dtype=np.int64)
-    for index, name in enumerate(table.specification.insensitive):
-        feature = table.specification.features[name]
-        answers = np.zeros(len(frame), dtype=np.int32)
-        for direction in (-1, 1):
+    insensitive = table.specification.insensitive
+    moves = [(index, direction) for index in range(len(insensitive)) for direction in (-1, 1)]
+    by_move = np.zeros((len(insensitive), len(frame)), dtype=np.int32)
+    # Of few rows several moves fit in one chunk.
+    at_once = max(1, CHUNK_ROWS // max(1, len(frame)))
+    for start in range(0, len(moves), at_once):
+        variants = []
+        for index, direction in moves[start : start + at_once]:
+            name = insensitive[index]
+            feature = table.specification.features[name]
             column, changed = moved(frame[name], feature, name, direction)
-            answers += base & ~changed
-            with counter.asking(len(frame)):
-                answers[changed] += prepared.decisions_with(name, column, changed)
-        counts += answers
-        if cell_of_row is not None:
+            variants.append((name, column, changed))
+        with counter.asking(len(frame) * len(variants)):
+            decided = _decisions_with_each(prepared, variants)
+        for (index, _), (_, _, changed), decisions in zip(
+            moves[start : start + at_once], variants, decided, strict=True
+        ):
+            by_move[index] += base & ~changed
+            by_move[index, changed] += decisions
+    counts += by_move.sum(axis=0, dtype=np.int32)
+    if cell_of_row is not None:
+        for index, answers in enumerate(by_move):
             sums[index] = np.bincount(cell_of_row[rows], weights=answers, minlength=cells)
-    if not table.specification.insensitive:
+    if not insensitive:
         counts += base
     return rows, counts, base, sums, prepared.asked
+
+
+def _decisions_with_each(
+    prepared: PreparedRows, variants: Sequence[Variant]
+) -> list[NDArray[np.bool_]]:
+    """Return the decisions on each variant of prepared rows, in one call where that is faster."""
+    if isinstance(prepared, PlainRows):
+        return prepared.decisions_with_each(variants)
+    return [prepared.decisions_with(*variant) for variant in variants]
 
 
 # Drawn rows predicted at once.
