@@ -377,10 +377,8 @@ class Evaluator:
 
         What is lost is the larger of what is lost on the validation rows and on the training rows.
         """
-        # The scores first: they may ask about all the rows that the parts consist of, at once.
-        scores = self._scores(model)
         drop = max(part.accuracy_drop for part in self._parts(model))
-        return drop, scores
+        return drop, self._scores(model)
 
     def refuses(self, model: Any) -> bool:
         """Return whether a model is refused for another reason than its accuracy.

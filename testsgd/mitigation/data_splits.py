@@ -51,12 +51,6 @@ CANDIDATE_QUERIES = 200_000
 # With fewer training rows on a side only the first kind of samples is tried.
 FEW_SEEDS = 100
 
-# Of so many models the decisions are kept: of the original, of the one that stands in for it, of
-# the one that is written, and of a candidate.
-_MODELS_KEPT = 4
-
-_UNKNOWN = -1
-
 
 @dataclass(frozen=True)
 class DataSplit:
@@ -136,7 +130,6 @@ class Material(ABC):
         self.targets = targets
         self.audit_parameters = comparison_parameters(audit_parameters)
         self._inside: dict[RuleSet, NDArray[np.bool_]] = {}
-        self._asked: list[tuple[Any, NDArray[np.int8]]] = []
 
     def with_targets(self, targets: tuple[Target, ...]) -> Self:
         """Return the same with the groups whose discrimination is to be countered."""
@@ -196,32 +189,9 @@ class Material(ABC):
     def examples(self, indices: Places) -> Examples:
         """Return some rows or texts with their labels."""
 
-    def decisions(self, model: Any, indices: Places) -> NDArray[np.bool_]:
-        """Return a mask of the places that a model gives the favourable label, shape (indices,).
-
-        No model is asked about a place again while it is one of the last that were asked.
-        """
-        answers = self._answers_of(model)
-        unknown = indices[answers[indices] == _UNKNOWN]
-        if len(unknown):
-            answers[unknown] = self._decide(model, unknown)
-        return np.asarray(answers[indices] == 1)
-
-    def _answers_of(self, model: Any) -> NDArray[np.int8]:
-        """Return what is known of a model's decisions on all places."""
-        for place, (known, answers) in enumerate(self._asked):
-            if known is model:
-                # Last is the model that was asked last.
-                self._asked.append(self._asked.pop(place))
-                return answers
-        answers = np.full(len(self.favourable), _UNKNOWN, dtype=np.int8)
-        self._asked.append((model, answers))
-        del self._asked[:-_MODELS_KEPT]
-        return answers
-
     @abstractmethod
-    def _decide(self, model: Any, indices: Places) -> NDArray[np.bool_]:
-        """Ask a model about some places, as :meth:`decisions`."""
+    def decisions(self, model: Any, indices: Places) -> NDArray[np.bool_]:
+        """Return a mask of the places that a model gives the favourable label, shape (indices,)."""
 
     @abstractmethod
     def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:

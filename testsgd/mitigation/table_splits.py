@@ -50,8 +50,8 @@ class TableMaterial(Material):
         """Return some rows with their labels."""
         return Examples(self.table.frame.iloc[indices], self.favourable[indices])
 
-    def _decide(self, model: Model, indices: Places) -> NDArray[np.bool_]:
-        """Ask a model whether it gives some rows the favourable label."""
+    def decisions(self, model: Model, indices: Places) -> NDArray[np.bool_]:
+        """Return for some rows whether a model gives them the favourable label."""
         return model.decisions(self.table.frame.iloc[indices])
 
     def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:

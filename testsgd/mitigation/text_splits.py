@@ -115,8 +115,8 @@ class TextMaterial(Material):
         """Return some texts with their labels."""
         return Examples(self._pick(indices), self.favourable[indices])
 
-    def _decide(self, model: TextModel, indices: Places) -> NDArray[np.bool_]:
-        """Ask a model whether it gives some texts the favourable label."""
+    def decisions(self, model: TextModel, indices: Places) -> NDArray[np.bool_]:
+        """Return for some texts whether a model gives them the favourable label."""
         return model.decisions(self._pick(indices))
 
     def _matches(self, rule_set: RuleSet) -> NDArray[np.bool_]:
