@@ -144,7 +144,7 @@ class CategoryAxis:
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace values along an axis by sums over each proper subset of them."""
-        moved = _moved_first(counts, axis)
+        moved: NDArray[Number] = _moved_first(counts, axis)
         sums = np.zeros((1 << len(moved), *moved.shape[1:]), dtype=counts.dtype)
         for place, value in enumerate(moved):
             without = 1 << place
@@ -256,7 +256,7 @@ class IntervalAxis:
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace bins along an axis by sums over each run of them, and over missing values."""
-        moved = _moved_first(counts, axis)
+        moved: NDArray[Number] = _moved_first(counts, axis)
         running = np.zeros((self.bins + 1, *moved.shape[1:]), dtype=counts.dtype)
         np.cumsum(moved[: self.bins], axis=0, out=running[1:])
         starts, stops = self._runs
