@@ -108,9 +108,9 @@ def many_features(rows: int, *, seed: int) -> pd.DataFrame:
 
 
 def test_deep_harm_beyond_the_budget_is_found_by_single_values() -> None:
-    people = many_features(60_000, seed=1)
+    people = many_features(15_000, seed=1)
     hit = (people["feature0"] == "a") & (people[["bit0", "bit1", "bit2"]] == "x").all(axis=1)
-    said = ((np.random.default_rng(2).random(60_000) < 0.5) & ~hit).astype(int)
+    said = ((np.random.default_rng(2).random(15_000) < 0.5) & ~hit).astype(int)
     result = testsgd.audit_predictions(said, sensitive_features=people, **QUICK)
     assert result.summary.parameters.depth == 3
     found = result.summary.deeper

@@ -22,7 +22,7 @@ from testsgd.report.summaries import (
     Part,
     RuleSummary,
 )
-from testsgd.rules import Contingency, Rule, RuleSet
+from testsgd.rules import Contingency, IntervalRule, Rule, RuleSet
 
 Members = NDArray[np.bool_]
 
@@ -318,9 +318,11 @@ def sides_of_rules(
     one_a_cell = table.take(row_of_cell)
     sides = []
     for rule in rules:
-        alone = RuleSet((rule,))
-        inside = alone.matches(one_a_cell)
-        sides.append(RuleSides(inside, inside | alone.complement(one_a_cell)))
+        inside = RuleSet((rule,)).matches(one_a_cell)
+        known = np.ones(contingency.cells, dtype=bool)
+        if isinstance(rule, IntervalRule):
+            known = rule.known(one_a_cell)
+        sides.append(RuleSides(inside, known))
     return sides
 
 

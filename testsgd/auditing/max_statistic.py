@@ -11,6 +11,7 @@ lattice.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import joblib
@@ -33,8 +34,11 @@ Singles = NDArray[np.float32]
 # Sums of all bootstrap samples over all rule sets, some ten seconds' worth.
 _MOST_NUMBERS = 1_500_000_000
 FEWEST_SAMPLES = 99
-# Samples summed at once. It is part of the seeds' meaning: the result does not depend on threads.
+# Samples of one seed. It is part of the seeds' meaning: the result does not depend on threads.
 _TOGETHER = 25
+# Sums over all rule sets that a processor keeps at hand: of few cells and rule sets the samples of
+# several seeds are summed at once.
+_AT_HAND = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -91,19 +95,23 @@ def max_statistics(
     universes = Universes(contingency.axes, max_features)
     subsets = feature_subsets(contingency.axes, max_features)
 
-    def draw(start: int) -> Floats:
-        """Draw at most 25 samples, from number `start` on, by one contraction of the lattice."""
-        count = min(_TOGETHER, samples - start)
-        generator = np.random.default_rng([seed, 5, start])
-        shape = (count, len(cells.rows))
-        # Sums of the weights of a cell's favourable rows, and of its others.
-        favourable = generator.standard_normal(shape) * np.sqrt(cells.rows * cells.rates)
-        others = generator.standard_normal(shape) * np.sqrt(cells.rows * (1 - cells.rates))
+    def draw(starts: Sequence[int]) -> Floats:
+        """Draw at most 25 samples from each number on, by one contraction of the lattice."""
+        of_favourable = []
+        of_all = []
+        for start in starts:
+            generator = np.random.default_rng([seed, 5, start])
+            shape = (min(_TOGETHER, samples - start), len(cells.rows))
+            # Sums of the weights of a cell's favourable rows, and of its others.
+            favourable = generator.standard_normal(shape) * np.sqrt(cells.rows * cells.rates)
+            others = generator.standard_normal(shape) * np.sqrt(cells.rows * (1 - cells.rates))
+            of_favourable.append(favourable)
+            of_all.append(favourable + others)
         # Six digits are plenty for a quantile, and half the bytes are half the time.
         quantities = np.vstack(
-            [cells.rows, cells.rows * cells.rates, favourable, favourable + others],
-            dtype=np.float32,
+            [cells.rows, cells.rows * cells.rates, *of_favourable, *of_all], dtype=np.float32
         )
+        count = sum(map(len, of_all))
         totals = universes.totals(contingency, quantities)
         # A group's rate lies between those of its cells, so it varies no less than one of them
         # does; rounding may say otherwise where nearly all answers are alike.
@@ -123,8 +131,12 @@ def max_statistics(
                     np.maximum(largest, deviations, out=largest)
         return largest
 
+    starts = range(0, samples, _TOGETHER)
+    each = math.ceil(len(starts) / joblib.effective_n_jobs(jobs))
+    most = max(1, candidate_count(contingency.axes, max_features), contingency.cells)
+    step = max(1, min(each, _AT_HAND // (2 * _TOGETHER * most)))
     parts = joblib.Parallel(n_jobs=jobs, prefer="threads")(
-        joblib.delayed(draw)(start) for start in range(0, samples, _TOGETHER)
+        joblib.delayed(draw)(starts[first : first + step]) for first in range(0, len(starts), step)
     )
     return np.concatenate([np.zeros(0), *parts])
 

@@ -42,6 +42,9 @@ from testsgd.errors import DataError, ParameterError
 
 # Cells whose texts are in memory at once.
 _HASHED_AT_ONCE = 1 << 16
+# Of no more rows the codes of categories are kept, two bytes each: they are asked for again and
+# again.
+_MOST_KEPT = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Table(Sampled):
     missing: dict[str, int] = field(default_factory=dict)  # Rows in which each feature is missing.
     # What the columns were taken for, if there was no description.
     inferred: tuple[InferredColumn, ...] = ()
+    # The codes of features that were asked for; nobody may write to them.
+    _codes: dict[str, Codes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -95,7 +100,13 @@ class Table(Sampled):
         for, by default all. A :class:`DataError` is raised if a value is not declared.
         """
         declared = self.specification.features[feature].values or []
-        return category_codes(self.frame[feature].iloc[rows], declared, feature=feature)
+        if len(self) > _MOST_KEPT:
+            return category_codes(self.frame[feature].iloc[rows], declared, feature=feature)
+        if feature not in self._codes:
+            codes = category_codes(self.frame[feature], declared, feature=feature)
+            codes.setflags(write=False)
+            self._codes[feature] = codes
+        return self._codes[feature][rows]
 
     def numbers(self, feature: str, rows: slice = slice(None)) -> NDArray[np.float64]:
         """Return a continuous feature as floats, NaN where missing; shape (n,).

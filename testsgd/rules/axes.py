@@ -144,11 +144,12 @@ class CategoryAxis:
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace values along an axis by sums over each proper subset of them."""
-        moved: NDArray[Number] = np.moveaxis(counts, axis, 0)
-        sums = np.zeros((1, *moved.shape[1:]), dtype=counts.dtype)
-        for value in moved:
-            sums = np.concatenate([sums, sums + value])
-        return np.moveaxis(sums[1:-1], 0, axis)
+        moved: NDArray[Number] = _moved_first(counts, axis)
+        sums = np.zeros((1 << len(moved), *moved.shape[1:]), dtype=counts.dtype)
+        for place, value in enumerate(moved):
+            without = 1 << place
+            np.add(sums[:without], value, out=sums[without : 2 * without])
+        return _moved_back(sums[1:-1], axis)
 
 
 @dataclass(frozen=True)
@@ -255,14 +256,24 @@ class IntervalAxis:
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace bins along an axis by sums over each run of them, and over missing values."""
-        moved: NDArray[Number] = np.moveaxis(counts, axis, 0)
+        moved: NDArray[Number] = _moved_first(counts, axis)
         running = np.zeros((self.bins + 1, *moved.shape[1:]), dtype=counts.dtype)
         np.cumsum(moved[: self.bins], axis=0, out=running[1:])
         starts, stops = self._runs
         sums = running[stops] - running[starts]
         if self.has_missing:
             sums = np.concatenate([sums, moved[self.bins :]])
-        return np.moveaxis(sums, 0, axis)
+        return _moved_back(sums, axis)
+
+
+def _moved_first(numbers: NDArray[Number], axis: int) -> NDArray[Number]:
+    """Return an array with one axis first; numpy's own takes ten times as long for the same."""
+    return numbers.transpose(axis, *range(axis), *range(axis + 1, numbers.ndim))
+
+
+def _moved_back(numbers: NDArray[Number], axis: int) -> NDArray[Number]:
+    """Return an array with its first axis moved to `axis`."""
+    return numbers.transpose(*range(1, axis + 1), 0, *range(axis + 1, numbers.ndim))
 
 
 def sensitive_axes(

@@ -125,7 +125,7 @@ class Contingency:
         """Return :meth:`marginal` as a full array, shape (q, cells of each axis of the subset)."""
         shape = self.shape(subset)
         joint, sums = self.marginal(subset, quantities)
-        full = np.zeros((len(quantities), int(np.prod(shape))), dtype=quantities.dtype)
+        full = np.zeros((len(quantities), math.prod(shape)), dtype=quantities.dtype)
         full[:, joint] = sums
         return full.reshape(len(quantities), *shape)
 

@@ -57,17 +57,23 @@ def beta_quantile(first: Any, second: Any, level: Any) -> Floats:
     # Imported here: a tenth of a second, and `import testsgd` needs it not.
     from scipy.special import betaincinv
 
-    given = np.broadcast_arrays(*(np.asarray(each, np.float64) for each in (first, second, level)))
+    given = [np.asarray(each, np.float64) for each in (first, second, level)]
+    if not given[0].shape == given[1].shape == given[2].shape:
+        given = list(np.broadcast_arrays(*given))
     a, b, p = (each.ravel() for each in given)
-    quantile = np.full(len(a), np.nan)
     ordinary = (a > 1) & (b > 1) & (p > 0) & (p < 1)
-    places = np.flatnonzero(ordinary)
-    for start in range(0, len(places), _TOGETHER):
-        solved = places[start : start + _TOGETHER]
-        quantile[solved] = _solved(a[solved], b[solved], p[solved])
-    left = np.flatnonzero(np.isnan(quantile))
-    if len(left):
-        quantile[left] = betaincinv(a[left], b[left], p[left])
+    if len(a) <= _TOGETHER and ordinary.all():
+        # As below; very many calls are about a few distributions, and are over the sooner.
+        quantile = _solved(a, b, p)
+    else:
+        quantile = np.full(len(a), np.nan)
+        places = np.flatnonzero(ordinary)
+        for start in range(0, len(places), _TOGETHER):
+            solved = places[start : start + _TOGETHER]
+            quantile[solved] = _solved(a[solved], b[solved], p[solved])
+    unknown = np.isnan(quantile)
+    if unknown.any():
+        quantile[unknown] = betaincinv(a[unknown], b[unknown], p[unknown])
     return quantile.reshape(given[0].shape)
 
 
@@ -95,11 +101,13 @@ def _solved(a: Floats, b: Floats, p: Floats) -> Floats:
             within = (x > 0) & (x < 1)
             near = within & (np.abs(step) <= _LAST_STEP * np.minimum(x, 1 - x))
             solved[places[near]] = x[near]
-            far = np.flatnonzero(within & ~near)
-            if len(far) == 0:
+            far = within & ~near
+            if not far.any():
                 break
-            places = places[far]
-            a, b, p, x, scale = a[far], b[far], p[far], x[far], scale[far]
+            # After the first step usually all are far still.
+            if not far.all():
+                places = places[far]
+                a, b, p, x, scale = a[far], b[far], p[far], x[far], scale[far]
     return solved
 
 
