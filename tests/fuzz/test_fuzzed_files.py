@@ -26,9 +26,12 @@ OPEN: dict[str, str] = {}
 @pytest.fixture(scope="module")
 def server() -> Iterator[Popen[str]]:
     """Start the process whose forks run the cases."""
-    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    settings = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    # In large pages, where there are any: a fork copies a table of all pages.
+    settings |= {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
     words = [sys.executable, str(SERVER)]
-    with Popen(words, stdin=PIPE, stdout=PIPE, text=True, env={**os.environ, **single}) as process:
+    environment = {**os.environ, **settings}
+    with Popen(words, stdin=PIPE, stdout=PIPE, text=True, env=environment) as process:
         yield process
         assert process.stdin is not None
         process.stdin.close()

@@ -263,26 +263,38 @@ def stopping_rule(
         kind=parameters.margin_kind(),
         tuned_for=_expected_samples(parameters),
     )
-    decided = enough(
+    return margins, is_enough(samples_in, samples_out, margins.margin, parameters)
+
+
+def is_enough(
+    samples_in: Any, samples_out: Any, margin: Any, parameters: AuditParameters
+) -> NDArray[np.bool_]:
+    """Return where samples of these margins are enough."""
+    return enough(
         samples_in,
         samples_out,
-        margins.margin,
+        margin,
         min_samples=parameters.min_samples,
         error_margin=parameters.error_margin,
     )
-    return margins, decided
 
 
 def margin_outside(estimates: Estimates, parameters: AuditParameters) -> Floats:
     """Compute the part of each margin that the samples outside account for; 0 without any."""
+    margin = side_margin(estimates.favourable_out, estimates.samples_out, parameters)
+    return np.where(estimates.samples_out > 0, margin, 0.0)
+
+
+def side_margin(favourable: Any, samples: Any, parameters: AuditParameters) -> Floats:
+    """Compute the part of the stopping rule's margins that one side's samples account for."""
     margin, _ = rate_margins(
-        estimates.favourable_out,
-        estimates.samples_out,
+        favourable,
+        samples,
         parameters.confidence,
         kind=parameters.margin_kind(),
         tuned_for=_expected_samples(parameters),
     )
-    return np.where(estimates.samples_out > 0, margin, 0.0)
+    return margin
 
 
 def _expected_samples(parameters: AuditParameters) -> float:

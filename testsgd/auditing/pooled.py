@@ -109,7 +109,9 @@ def _sample_uncertain(
         generator = np.random.default_rng(
             [parameters.seed, 2, int(rule_sets.subset[group]), int(rule_sets.position[group])]
         )
-        while asked < budget and not rates.stopping_rule(tally[:, None], parameters)[1][0]:
+        # The margins of both sides add up; a draw changes that of its own side alone.
+        margins = [rates.side_margin(tally[2 + side], tally[side], parameters) for side in (0, 1)]
+        while asked < budget and not rates.is_enough(tally[0], tally[1], sum(margins), parameters):
             # On the side with fewer samples.
             side = 0 if tally[0] <= tally[1] else 1
             missing = parameters.min_samples + 1 - int(tally[side])
@@ -117,6 +119,7 @@ def _sample_uncertain(
             _, answers = audit.ask(sides[side], count, generator)
             tally[side] += count
             tally[2 + side] += int(answers.sum())
+            margins[side] = rates.side_margin(tally[2 + side], tally[side], parameters)
             asked += count
         counter.add(1)
     return tallies, asked

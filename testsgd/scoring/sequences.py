@@ -81,9 +81,13 @@ def confidence_sequence(
     weights = np.array([weight_of_rate(one, tuned_for) for one in levels.tolist()])
     limits = np.array([math.log1p(-one) for one in levels.tolist()])
     if which is not None:
-        weights, limits = weights[which], limits[which]
-    low = _lower_end(wins, total - wins, limits, weights)
-    high = 1 - _lower_end(total - wins, wins, limits, weights)
+        weights, limits = np.tile(weights[which], 2), np.tile(limits[which], 2)
+    # The upper end is one less the lower end of the rate of failures. Both are found together.
+    losses = total - wins
+    ends = _lower_end(
+        np.concatenate([wins, losses]), np.concatenate([losses, wins]), limits, weights
+    )
+    low, high = ends[: len(wins)], 1 - ends[len(wins) :]
     return low.reshape(won.shape), high.reshape(won.shape)
 
 
