@@ -149,9 +149,9 @@ class PlainRows:
 
     def _ask_together(self, variants: Sequence[Variant]) -> list[NDArray[np.bool_]]:
         """Ask about the rows that :meth:`decisions_with` would ask about, in the same order."""
-        everybody = np.arange(len(self._frame))
+        every_row = np.arange(len(self._frame))
         places = [
-            everybody if 2 * rows.sum() > len(rows) else np.flatnonzero(rows)
+            every_row if 2 * rows.sum() > len(rows) else np.flatnonzero(rows)
             for _, _, rows in variants
         ]
         frame = self._frame.iloc[np.concatenate(places)].reset_index(drop=True)
@@ -162,8 +162,8 @@ class PlainRows:
             frame[feature] = pd.concat(parts, ignore_index=True)
         decided = np.split(self._ask(frame), ends[:-1])
         return [
-            some[rows] if len(some) == len(rows) else some
-            for some, (_, _, rows) in zip(decided, variants, strict=True)
+            answers[rows] if len(answers) == len(rows) else answers
+            for answers, (_, _, rows) in zip(decided, variants, strict=True)
         ]
 
     def _ask(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
