@@ -102,6 +102,46 @@ def test_an_exact_tie_is_decided_alike(seed: int, feature: str, favourable: str)
     )
 
 
+def with_values_of(
+    frame: pd.DataFrame, rows: np.ndarray, sources: np.ndarray, features: list[str]
+) -> pd.DataFrame:
+    built = frame.iloc[rows].reset_index(drop=True)
+    for name in features:
+        built[name] = frame[name].array.take(sources)
+    return built
+
+
+@pytest.mark.parametrize("features", [["gender"], ["race", "age"], []])
+def test_the_demos_people_with_values_of_others_are_decided_as_on_the_built_frame(
+    demo_table: Table, demo_model: LoadedModel, features: list[str]
+) -> None:
+    network = demo_model.model
+    assert isinstance(network, NetworkModel)
+    rows, sources = np.random.default_rng(0).integers(0, len(demo_table), (2, 9000))
+    frame = demo_table.frame
+    np.testing.assert_array_equal(
+        network.decisions_with_values_of(frame, rows, sources, features),
+        network.decisions(with_values_of(frame, rows, sources, features)),
+    )
+
+
+@given(st.integers(0, 10_000), st.lists(st.sampled_from(["age", "colour"]), unique=True))
+@settings(max_examples=60, deadline=None)
+def test_an_exact_tie_with_values_of_others_is_decided_alike(
+    seed: int, features: list[str]
+) -> None:
+    generator = np.random.default_rng(seed)
+    network = make_network(generator, scale=1.0, whole=True)
+    # The network takes no height.
+    frame = make_frame(generator, 40).assign(height=1.0)
+    rows, sources = generator.integers(0, len(frame), (2, 64))
+    named = [*features, "height"]
+    np.testing.assert_array_equal(
+        network.decisions_with_values_of(frame, rows, sources, named),
+        network.decisions(with_values_of(frame, rows, sources, named)),
+    )
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_outputs_near_the_threshold_are_decided_by_the_whole_network(seed: int) -> None:
     # Red weighs thousands, everything else next to nothing: taking red out again leaves a rounding

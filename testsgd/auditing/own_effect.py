@@ -30,7 +30,7 @@ from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.outcome import RowAudit
 from testsgd.data import Table
 from testsgd.errors import ParameterError
-from testsgd.models import Model
+from testsgd.models import Model, NetworkModel
 from testsgd.progress import Counter, PhaseProgress
 from testsgd.rules import Contingency, FrequentRuleSets
 from testsgd.scoring import Clusters, block_of
@@ -249,6 +249,9 @@ def ask_pairs(
     def ask(part: slice) -> tuple[slice, NDArray[np.bool_]]:
         """Return a part of the questions with the answers."""
         rows, sources = pairs(part)
+        if isinstance(model, NetworkModel):
+            with counter.asking(len(rows)):
+                return part, model.decisions_with_values_of(table.frame, rows, sources, features)
         frame = table.frame.iloc[rows].reset_index(drop=True)
         for name in features:
             frame[name] = table.frame[name].array.take(sources)

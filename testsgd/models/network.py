@@ -1,16 +1,17 @@
 """Fully connected networks, predicted with one matrix product a layer.
 
-The audit asks a network about each row many times, with one feature changed a little. Only the
-first layer sees that change, and it is linear before its activation, so
-:class:`PreparedNetworkRows` keeps the first layer's sums of the unchanged rows and adds the
-difference. Rows that come to lie so near the threshold that rounding could decide are computed
-again in full, so that the short cut never changes a decision.
+The audit asks a network about each row many times, with one feature changed a little, or with the
+sensitive values of others. Only the first layer sees that change, and it is linear before its
+activation, so :class:`PreparedNetworkRows` keeps the first layer's sums of the unchanged rows and
+adds the difference, and :meth:`NetworkModel.decisions_with_values_of` adds the sums of both parts.
+Rows that come to lie so near the threshold that rounding could decide are computed again in full,
+so that the short cut never changes a decision.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal
@@ -149,6 +150,70 @@ class NetworkModel(SigmoidNetwork[pd.DataFrame]):
         """
         return inputs @ self.layers[0].weights + self.layers[0].bias
 
+    def decisions_with_values_of(
+        self,
+        frame: pd.DataFrame,
+        rows: NDArray[np.intp],
+        sources: NDArray[np.intp],
+        features: Sequence[str],
+    ) -> NDArray[np.bool_]:
+        """Return the decisions on rows that have the values of other rows in some features.
+
+        The first layer's sums are those of a row's other features and of the source's `features`,
+        each computed once, however many pairs there are.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame, shape (n, columns)
+            The rows. Not changed.
+        rows, sources : numpy.ndarray of int, shape (pairs,)
+            The places of the rows that are decided on, and of those whose values they have.
+        features : sequence of str
+            The features that are replaced; of them the network may take none.
+
+        Returns
+        -------
+        numpy.ndarray of bool, shape (pairs,)
+        """
+        row_places, row_index = _distinct(rows, len(frame))
+        source_places, source_index = _distinct(sources, len(frame))
+        own = self.encoding.encode(frame.iloc[row_places])
+        given = self.encoding.encode(frame.iloc[source_places])
+        replaced = np.zeros(self.encoding.width, dtype=bool)
+        for name in features:
+            if self.encoding.takes(name):
+                start = self.encoding.offset(name)
+                replaced[start : start + self.encoding.of(name).width] = True
+        own[:, replaced] = 0
+        given[:, ~replaced] = 0
+        of_own = self.first_sums(own)
+        of_given = given @ self.layers[0].weights
+        sums = np.empty(len(rows), dtype=np.float32)
+        for block in _blocks(len(rows)):
+            first_sums = of_own[row_index[block]]
+            first_sums += of_given[source_index[block]]
+            sums[block] = self.after_first(first_sums)
+
+        def inputs_of(pairs: NDArray[np.intp]) -> Floats:
+            inputs: Floats = own[row_index[pairs]] + given[source_index[pairs]]
+            return inputs
+
+        return self.decide(sums, inputs_of)
+
+    def decide(
+        self, sums: Floats, inputs_of: Callable[[NDArray[np.intp]], Floats]
+    ) -> NDArray[np.bool_]:
+        """Return the decisions by the output's sums, shape (n,), as if rows were computed alone.
+
+        `sums` may be of products in another order. Where one is near the threshold, it is computed
+        anew, from the inputs that `inputs_of` gives for some of the n.
+        """
+        distances = np.abs(sums - self.sigmoid.decision_threshold)
+        near = np.flatnonzero(distances < _NEAR_THRESHOLD)
+        if len(near):
+            sums[near] = self.output_sums(inputs_of(near))
+        return self.sigmoid.decide(sums)
+
     def after_first(self, sums: Floats) -> Floats:
         """Compute the output's sums, shape (n,), from the first layer's, shape (n, units).
 
@@ -205,13 +270,21 @@ class PreparedNetworkRows:
             first_sums = self._first[block_rows]
             first_sums += (changed[block] - self._inputs[block_rows, inputs]) @ weights
             sums[block] = self._model.after_first(first_sums)
-        distances = np.abs(sums - self._model.sigmoid.decision_threshold)
-        near = np.flatnonzero(distances < _NEAR_THRESHOLD)
-        if len(near):
-            exact_inputs = self._inputs[marked[near]]
-            exact_inputs[:, inputs] = changed[near]
-            sums[near] = self._model.output_sums(exact_inputs)
-        return self._model.sigmoid.decide(sums)
+
+        def inputs_of(places: NDArray[np.intp]) -> Floats:
+            exact: Floats = self._inputs[marked[places]]
+            exact[:, inputs] = changed[places]
+            return exact
+
+        return self._model.decide(sums, inputs_of)
+
+
+def _distinct(places: NDArray[np.intp], rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which of `rows` rows are at any of some places, and the index of each among them."""
+    occurs = np.zeros(rows, dtype=bool)
+    occurs[places] = True
+    index = np.cumsum(occurs) - 1
+    return np.flatnonzero(occurs), index[places]
 
 
 def network_labels(path: Path) -> Labels:
