@@ -91,10 +91,10 @@ test check fuzz lowest coverage: export OPENBLAS_NUM_THREADS = 1
 test check fuzz lowest coverage: export TF_NUM_INTRAOP_THREADS = 1
 test check fuzz lowest coverage: export TF_NUM_INTEROP_THREADS = 1
 
-# The C library keeps memory that was freed: given back, it would be cleared for each large array.
-KEPT_BYTES := 268435456
-test check fuzz lowest coverage: export MALLOC_TRIM_THRESHOLD_ = $(KEPT_BYTES)
-test check fuzz lowest coverage: export MALLOC_MMAP_THRESHOLD_ = $(KEPT_BYTES)
+# The C library keeps memory that was freed, but of the largest arrays: given back, it would be
+# cleared for each array anew.
+test check fuzz lowest coverage: export MALLOC_MMAP_THRESHOLD_ = 33554432
+test check fuzz lowest coverage: export MALLOC_TRIM_THRESHOLD_ = 268435456
 test check fuzz lowest coverage: export MALLOC_TOP_PAD_ = 16777216
 
 # Simulations, kills and trainings take half of the time: SLOW_PART=2/4 runs a quarter of them.
