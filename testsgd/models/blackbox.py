@@ -130,7 +130,18 @@ class PlainRows:
     def decisions_with_each(self, variants: Sequence[Variant]) -> list[NDArray[np.bool_]]:
         """Return for each variant what :meth:`decisions_with` returns, asking about all at once.
 
-        Most models take as long for a call as for a thousand rows.
+        A call of many models takes as long as their work on a thousand rows.
+
+        Parameters
+        ----------
+        variants : sequence of (str, pandas.Series, numpy.ndarray of bool)
+            The column that is replaced, the values in its place and the rows to decide on, the last
+            two of shape (n,).
+
+        Returns
+        -------
+        list of numpy.ndarray of bool
+            The decisions on the rows that each variant marks, in their order.
         """
         answers = [np.zeros(0, dtype=bool) for _ in variants]
         together = []
