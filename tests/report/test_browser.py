@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from audit_documents import as_summary, census_document
+from browsing import browse, needs_chromium
 from furnished_rooms import audit as audit_rooms
 from page_outline import Outline
 
@@ -18,11 +19,9 @@ from testsgd.auditing import AuditResult, audit
 from testsgd.report.blocks import Cell, Column, Document, Row, Section, Table
 from testsgd.report.html import render_html
 
-CHROMIUM = shutil.which("chromium")
-
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
+    needs_chromium,
 ]
 
 
@@ -36,30 +35,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def text_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Audit made-up texts and write the report."""
     return audit_rooms(snippets=3).write(tmp_path_factory.mktemp("text_report"), ["html"])[0]
-
-
-def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [
-            str(CHROMIUM),
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            f"--user-data-dir={page.parent / 'profile'}",
-            "--enable-logging=stderr",
-            *options,
-            page.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
 
 
 @pytest.mark.slow

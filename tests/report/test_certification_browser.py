@@ -7,14 +7,15 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from browsing import browse, needs_chromium
 from certification_documents import CERTIFICATIONS
-from test_mitigation_browser import CHROMIUM, PHONE, browse
+from test_mitigation_browser import PHONE
 
 from testsgd.certification import CertificationResult
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
+    needs_chromium,
 ]
 
 

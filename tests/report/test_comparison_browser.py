@@ -7,14 +7,15 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from browsing import browse, needs_chromium
 from comparison_documents import COMPARISONS, as_comparison
-from test_mitigation_browser import CHROMIUM, PHONE, browse
+from test_mitigation_browser import PHONE
 
 from testsgd.comparison import ComparisonResult
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
+    needs_chromium,
 ]
 
 

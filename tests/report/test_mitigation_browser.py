@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from html import escape
 from pathlib import Path
 
 import pytest
+from browsing import browse, needs_chromium
 from mitigation_documents import MITIGATIONS, as_mitigation
 
 from testsgd.mitigation import MitigationResult
 
-CHROMIUM = shutil.which("chromium")
 PHONE = 390
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed"),
+    needs_chromium,
 ]
 
 
@@ -31,43 +30,24 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return target
 
 
-def browse(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [
-            str(CHROMIUM),
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            f"--user-data-dir={page.parent / 'profile'}",
-            "--enable-logging=stderr",
-            *options,
-            page.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+@pytest.fixture(scope="module")
+def shown(report: Path) -> subprocess.CompletedProcess[str]:
+    """Show the report, and take a picture of it."""
+    picture = report.with_suffix(".png")
+    return browse(report, "--dump-dom", f"--screenshot={picture}", "--window-size=1200,1600")
 
 
-def test_the_report_renders_and_says_nothing_on_the_console(report: Path) -> None:
-    finished = browse(report, "--dump-dom")
+def test_the_report_renders_and_says_nothing_on_the_console(
+    shown: subprocess.CompletedProcess[str],
+) -> None:
+    assert "Did it help?" in shown.stdout
+    assert [line for line in shown.stderr.splitlines() if "CONSOLE" in line] == []
 
-    assert "Did it help?" in finished.stdout
-    assert [line for line in finished.stderr.splitlines() if "CONSOLE" in line] == []
 
-
+@pytest.mark.usefixtures("shown")
 def test_a_screenshot_is_more_than_a_blank_page(report: Path) -> None:
-    target = report.with_suffix(".png")
-    browse(report, f"--screenshot={target}", "--window-size=1200,1600")
-
     # A blank page of this size takes less than 10 kB.
-    assert target.stat().st_size > 50_000
+    assert report.with_suffix(".png").stat().st_size > 50_000
 
 
 def test_nothing_is_wider_than_a_phone(report: Path) -> None:

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from browsing import browse, needs_chromium
 from page_outline import Outline, outline_of_report
 from shield_documents import SIMULATIONS, synthesised
-from test_mitigation_browser import CHROMIUM, browse
 
 from testsgd.cli.report import report
 from testsgd.shielding import ShieldResult, SimulationResult
@@ -66,7 +66,7 @@ def test_a_saved_result_is_rendered_again_with_the_same_exit_code(tmp_path: Path
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
+@needs_chromium
 def test_the_report_says_nothing_on_the_console(tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     page.write_text(SimulationResult(SIMULATIONS["periodic"]()).to_html(), encoding="utf-8")
