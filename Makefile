@@ -90,6 +90,8 @@ test check fuzz lowest coverage: export OMP_NUM_THREADS = 1
 test check fuzz lowest coverage: export OPENBLAS_NUM_THREADS = 1
 test check fuzz lowest coverage: export TF_NUM_INTRAOP_THREADS = 1
 test check fuzz lowest coverage: export TF_NUM_INTEROP_THREADS = 1
+# So would processes: each imports all anew. Tests of several jobs say how many.
+test check fuzz lowest coverage: export LOKY_MAX_CPU_COUNT = 1
 
 # The C library keeps memory that was freed, but of the largest arrays: given back, it would be
 # cleared for each array anew.
