@@ -188,15 +188,15 @@ def test_variants_asked_about_together_get_the_answers_that_each_gets_alone() ->
         return ["yes" if total > 60 else "no" for total in frame["age"] + frame["years"]]
 
     rows = FRAME[["age"]].assign(years=np.array([1, 2, 3], dtype=np.int8))
-    some, everybody, nobody = np.array([[True, False, False], [True] * 3, [False] * 3])
+    first_row, every_row, no_row = np.array([[True, False, False], [True] * 3, [False] * 3])
     variants = [
-        ("age", rows["age"] + 40, some),
-        ("years", (rows["years"] + 20).astype(np.int8), everybody),
+        ("age", rows["age"] + 40, first_row),
+        ("years", (rows["years"] + 20).astype(np.int8), every_row),
         # Another type, which the other variants' cells are not to get.
-        ("years", rows["years"].astype(np.int64) + 200, everybody),
-        ("age", rows["age"] - 60, ~some),
-        ("age", rows["age"], nobody),
-        ("height", rows["age"], some),
+        ("years", rows["years"].astype(np.int64) + 200, every_row),
+        ("age", rows["age"] - 60, ~first_row),
+        ("age", rows["age"], no_row),
+        ("height", rows["age"], first_row),
     ]
     alone, together = (PlainRows(model(sum_of_both), rows) for _ in range(2))
     expected = [alone.decisions_with(*variant).tolist() for variant in variants]

@@ -71,7 +71,7 @@ class Table(Sampled):
     missing: dict[str, int] = field(default_factory=dict)  # Rows in which each feature is missing.
     # What the columns were taken for, if there was no description.
     inferred: tuple[InferredColumn, ...] = ()
-    # The codes of features that were asked for; nobody may write to them.
+    # The codes of features that were asked for; read only.
     _codes: dict[str, Codes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
