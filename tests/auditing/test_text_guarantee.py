@@ -21,7 +21,7 @@ from made_up_texts import (
 from scipy import stats
 
 from testsgd.auditing import AuditParameters
-from testsgd.auditing.guarantee import bonferroni, lower_confidence_bound
+from testsgd.auditing.guarantee import bonferroni
 from testsgd.auditing.text.exact import audit_texts_exactly
 from testsgd.auditing.text.max_statistic import (
     largest_deviations,
@@ -31,7 +31,7 @@ from testsgd.auditing.text.max_statistic import (
 from testsgd.auditing.text.outcome import TextAudit, paired_tails_interval
 from testsgd.models import load_text_model
 from testsgd.rules.text import find_mentions, frequent_term_sets
-from testsgd.scoring import Clusters
+from testsgd.scoring import Clusters, lower_confidence_bound
 
 TERMS = {term for terms in CATEGORIES.values() for term in terms}
 Decide = Callable[[str], bool]

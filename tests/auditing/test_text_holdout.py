@@ -17,7 +17,6 @@ from made_up_texts import (
 )
 
 from testsgd.auditing import AuditParameters
-from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.text import run_text_audit
 from testsgd.auditing.text.outcome import paired_confidence
 from testsgd.auditing.text.run import chosen_over, split_texts
@@ -25,6 +24,7 @@ from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.rules import RuleSet
 from testsgd.rules.text import find_mentions
+from testsgd.scoring import lower_confidence_bound
 
 TEXTS = made_up_texts(240, 4, (0.5, 0.4, 0.3))
 OPTIONS = {"theta": 0.05, "replicates": 199}

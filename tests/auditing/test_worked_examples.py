@@ -10,14 +10,13 @@ import pytest
 
 import testsgd
 from testsgd.auditing.conditional import check_other_features
-from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.max_statistic import upper_quantile
 from testsgd.auditing.stability import affordable
 from testsgd.auditing.text.answers import other_means
 from testsgd.auditing.text.stability import affordable_of_texts
 from testsgd.data import load_specification
 from testsgd.errors import ParameterError
-from testsgd.scoring import paired_tails_interval
+from testsgd.scoring import lower_confidence_bound, paired_tails_interval
 
 
 def test_the_lower_bound_is_the_end_nearer_to_zero() -> None:

@@ -87,6 +87,38 @@ def test_the_lower_ends_are_those_from_all_angles(error: float, whole: bool, rat
     np.testing.assert_array_equal(least_of_positive(differences, error), expected)
 
 
+@pytest.mark.parametrize("groups", [GROUPS, 20])
+@pytest.mark.parametrize("error", ERRORS)
+def test_least_sizes_are_those_of_the_intervals(error: float, groups: int) -> None:
+    source = np.random.default_rng(2)
+    differences = _differences(source, whole=False).take(np.arange(groups))
+    # Every other one turned.
+    turned = source.random(groups) < 0.5
+    pairs = np.array([differences.first, differences.second])
+    counts = np.array(
+        [
+            [ends.successes, ends.failures]
+            for ends in (differences.ends_first, differences.ends_second)
+        ]
+    )
+    pairs = np.where(turned, pairs[::-1], pairs)
+    counts = np.where(turned, counts[::-1], counts)
+    differences = Differences(
+        first=pairs[0],
+        ends_first=ShareInterval(*counts[0]),
+        second=pairs[1],
+        ends_second=ShareInterval(*counts[1]),
+    )
+    errors = np.full(groups, error)
+    errors[::3] /= 7
+    for given in (error, errors):
+        low, high = differences.interval(given)
+        expected = np.maximum(np.maximum(low, -high), 0.0)
+        assert (expected[turned] > 0).any()
+        assert (expected[~turned] > 0).any()
+        np.testing.assert_array_equal(differences.least_sizes(given), expected)
+
+
 def test_the_lower_ends_of_numbers_are_those_from_all_angles() -> None:
     source = np.random.default_rng(0)
 

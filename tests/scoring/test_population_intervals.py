@@ -12,8 +12,11 @@ from testsgd.scoring import (
     clopper_pearson,
     confidence_sequence,
     exact_difference,
+    largest_difference,
+    lower_confidence_bounds,
     population_interval,
 )
+from testsgd.scoring.exact_intervals import ShareInterval
 
 ERRORS = st.sampled_from([0.2, 0.05, 1e-4])
 KINDS = st.sampled_from(["none", "wald", "anytime"])
@@ -42,6 +45,45 @@ def test_the_interval_holds_the_difference_and_turns_with_the_sides(inside, outs
     surer = population_interval(inside, outside, error / 10, margin_kind=kind)
     assert surer[0] <= low + 1e-9
     assert high <= surer[1] + 1e-9
+
+
+@st.composite
+def many_sides(draw):
+    """Both sides of groups of all sizes; the sides of a few are nearly alike."""
+    groups = draw(st.integers(1, 400))
+    source = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows, samples = np.exp(source.uniform(0, 9, (2, 2, groups))).astype(np.int64)
+    rates = source.beta(*draw(st.sampled_from([(0.3, 0.3), (1, 1), (2, 20)])), (2, groups))
+    favourable = source.binomial(samples, np.where(source.random(groups) < 0.5, rates[:1], rates))
+    return [Side(*of_side) for of_side in zip(rows, samples, favourable, strict=True)]
+
+
+@given(many_sides(), ERRORS, KINDS)
+def test_what_needs_no_whole_intervals_is_what_they_say(pair, error, kind):
+    groups = len(pair[0].rows)
+    for errors in (error, error / np.arange(1, groups + 1)):
+        low, high = population_interval(*pair, errors, margin_kind=kind)
+        bounds = lower_confidence_bounds(*pair, errors, margin_kind=kind)
+        np.testing.assert_array_equal(bounds, np.maximum(np.maximum(low, -high), 0))
+        largest = largest_difference(*pair, errors, margin_kind=kind)
+        assert largest == np.maximum(np.abs(low), np.abs(high)).max()
+
+
+def test_a_side_without_samples_allows_nothing_to_be_said():
+    inside = Side(np.array([5, 5]), np.array([5, 0]), np.array([1, 0]))
+    outside = Side(np.array([9, 9]), np.array([9, 9]), np.array([9, 9]))
+    assert lower_confidence_bounds(inside, outside, 0.05, margin_kind="none")[1] == 0
+    assert np.isnan(largest_difference(inside, outside, 0.05, margin_kind="none"))
+    none = np.zeros(0, dtype=np.intp)
+    assert largest_difference(inside.take(none), outside.take(none), 0.1, margin_kind="none") == 0
+
+
+@given(st.floats(0, 1), st.floats(1e-3, 1e7), st.floats(1e-12, 1))
+def test_ends_are_no_more_distant_than_said(share, size, error):
+    interval = ShareInterval.of(share * size, size)
+    rate = float(interval.successes / size)
+    distances = [rate - float(interval.low(error)), float(interval.high(error)) - rate]
+    assert max(distances) <= interval.most_distant(error) + 1e-9
 
 
 @given(sides(), sides(), ERRORS)

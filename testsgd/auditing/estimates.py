@@ -13,6 +13,8 @@ from testsgd.scoring import (
     Margins,
     Side,
     enough,
+    largest_difference,
+    lower_confidence_bounds,
     population_interval,
     population_ratio,
     rate_margins,
@@ -165,6 +167,36 @@ class Estimates:
             The ends; NaN where a side has no samples.
         """
         return population_interval(*self.sides, error, margin_kind=self.margin_kind)
+
+    def lower_confidence_bounds(self, error: Any) -> Floats:
+        """Compute lower confidence bounds of the sizes of the differences, given the error rates.
+
+        Parameters
+        ----------
+        error : float or array-like, shape (groups,)
+            The two-sided error rate of all intervals, or of each.
+
+        Returns
+        -------
+        numpy.ndarray, shape (groups,)
+            0 where the interval holds 0, and where a side has no samples.
+        """
+        return lower_confidence_bounds(*self.sides, error, margin_kind=self.margin_kind)
+
+    def largest_difference(self, error: Any) -> float:
+        """Compute the largest size of a difference that any of the intervals holds.
+
+        Parameters
+        ----------
+        error : float or array-like, shape (groups,)
+            The two-sided error rate of all intervals, or of each.
+
+        Returns
+        -------
+        float
+            0 if there are no groups, and NaN if a side of a group has no samples.
+        """
+        return largest_difference(*self.sides, error, margin_kind=self.margin_kind)
 
     def population_ratio_at(self, error: Any) -> tuple[Floats, Floats, Floats]:
         """Compute the ratio of the smaller rate to the larger of each group, and its interval.

@@ -90,14 +90,6 @@ class Guarantee:
         return estimates.take(groups).population_interval_at(self.errors[groups])
 
 
-def lower_confidence_bound(low: Floats, high: Floats) -> Floats:
-    """Return lower confidence bounds of the sizes of differences, given their intervals.
-
-    The bound is max(low, -high, 0), and 0 where an end is NaN; shapes (groups,).
-    """
-    return np.nan_to_num(np.maximum(np.maximum(low, -high), 0.0))
-
-
 def guarantee_of(
     estimates: Estimates,
     errors: Floats,
@@ -120,12 +112,14 @@ def guarantee_of(
 
     adjusted = method != "each" and len(errors) > 0
     looked_at = _most_deviant(estimates)
-    low, high = estimates.take(looked_at).population_interval_at(errors[looked_at])
+    taken = estimates.take(looked_at)
     # Undecided groups are neither fair nor unfair.
-    bounds = np.where(estimates.decided[looked_at], lower_confidence_bound(low, high), 0.0)
+    bounds = np.where(taken.decided, taken.lower_confidence_bounds(errors[looked_at]), 0.0)
     largest = int(np.argmax(bounds)) if len(bounds) else 0
-    allowed = np.maximum(np.abs(low), np.abs(high))[estimates.decided[looked_at]]
-    all_known = len(looked_at) == len(errors) and len(allowed) > 0
+    allowed = None
+    if len(looked_at) == len(errors) and taken.decided.any():
+        decided = np.flatnonzero(taken.decided)
+        allowed = taken.take(decided).largest_difference(errors[decided])
     significant = int((bounds > 0).sum())
     lower_bounds = np.zeros(len(errors))
     lower_bounds[looked_at] = bounds
@@ -143,7 +137,7 @@ def guarantee_of(
         largest_bound_group=int(looked_at[largest]) if significant else None,
         largest_bound=float(bounds[largest]) if significant else 0.0,
         lower_bounds=lower_bounds,
-        largest_allowed=float(allowed.max()) if all_known else None,
+        largest_allowed=allowed,
     )
 
 
@@ -276,8 +270,8 @@ def _p_values_of_intervals(estimates: Estimates) -> Floats:
     # Intervals grow as their error rate shrinks: only those that still leave out 0 are looked at.
     candidates = np.flatnonzero(estimates.sampled)
     for level in _LEVELS:
-        low, high = estimates.take(candidates).population_interval_at(level)
-        candidates = candidates[lower_confidence_bound(low, high) > 0]
+        bounds = estimates.take(candidates).lower_confidence_bounds(level)
+        candidates = candidates[bounds > 0]
         if not len(candidates):
             break
         p_values[candidates] = level

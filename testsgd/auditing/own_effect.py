@@ -26,14 +26,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Floats
-from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.outcome import RowAudit
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import Model, NetworkModel
 from testsgd.progress import Counter, PhaseProgress
 from testsgd.rules import Contingency, FrequentRuleSets
-from testsgd.scoring import Clusters, block_of
+from testsgd.scoring import Clusters, block_of, lower_confidence_bound
 from testsgd.single_thread import on_one_thread
 
 Places = NDArray[np.intp]

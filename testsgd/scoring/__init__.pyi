@@ -23,6 +23,9 @@ from .paired import paired_rates_interval as paired_rates_interval
 from .paired import paired_tails_interval as paired_tails_interval
 from .population import Side as Side
 from .population import equality_p_values as equality_p_values
+from .population import largest_difference as largest_difference
+from .population import lower_confidence_bound as lower_confidence_bound
+from .population import lower_confidence_bounds as lower_confidence_bounds
 from .population import population_interval as population_interval
 from .population import rate_interval as rate_interval
 from .ranking import NearCopies as NearCopies

@@ -127,6 +127,20 @@ class ShareInterval:
         half = quantile * np.sqrt(variance + quantile**2 / 4)
         return (middle - half) / (size + quantile**2), (middle + half) / (size + quantile**2)
 
+    def most_distant(self, error: Any) -> Floats:
+        """Return how far both ends are from the share at most, without computing them.
+
+        An end is a quantile of a beta distribution whose mean is within 1 / (n + 1) of the share
+        and whose tails are at most those of a normal one with the variance 1 / (4 (n + 2)), n being
+        the number of cases. See Marchal and Arbel (2017), On the sub-Gaussianity of the beta and
+        Dirichlet distributions. Electronic Communications in Probability 22.
+        """
+        size = self.successes + self.failures
+        # An error of 0 is one that nothing is beyond.
+        with np.errstate(divide="ignore"):
+            deviation: Floats = np.sqrt(np.log(2 / np.asarray(error)) / (2 * (size + 2)))
+        return 1 / (size + 1) + deviation
+
     @property
     def slowing(self) -> NDArray[np.bool_]:
         """Everywhere: the ends are quantiles of beta distributions with log-concave functions.

@@ -100,6 +100,29 @@ class Differences:
         above = BETWEEN * _largest(self.reversed, errors.reversed)
         return difference - below, difference + above
 
+    def least_sizes(self, error: Any) -> Floats:
+        """Compute how large each difference is at least, by the end of its interval next to 0.
+
+        That is ``max(low, -high, 0)`` of :meth:`interval`, to the last bit.
+
+        Parameters
+        ----------
+        error : float or numpy.ndarray of float64, shape (groups,)
+            Two-sided error rate.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (groups,)
+            Lower confidence bounds of the sizes; 0 where the interval holds 0.
+        """
+        errors = _Errors.of(error, groups=len(self.first))
+        least = np.zeros(len(self.first))
+        # Turned so that the first value is the larger one: then it is the lower end that is next.
+        for turned, of_turned in ((self, errors), (self.reversed, errors.reversed)):
+            groups = np.flatnonzero(turned.first > turned.second)
+            least[groups] = _least(turned.take(groups), of_turned.take(groups))
+        return least
+
     def lower_ends(self, error: Any) -> Floats:
         """Compute the lower ends of :meth:`unlimited_interval` alone, shape (groups,)."""
         errors = _Errors.of(error, groups=len(self.first))
@@ -173,6 +196,8 @@ class _Errors:
     def of(cls, error: Any, *, groups: int) -> _Errors:
         """Return them for differences with the two-sided error rate `error`."""
         different = np.atleast_1d(np.asarray(error, dtype=np.float64))
+        if len(different) and (different == different[0]).all():
+            different = different[:1]
         pairs = errors_at(ALL_ANGLES, different)
         first, second = np.moveaxis(np.array(list(pairs)), 1, 0)
         one_for_all = np.zeros(groups, dtype=np.intp)
@@ -224,8 +249,12 @@ def least_of_positive(differences: Differences, error: float) -> Floats:
 
     They are the same as with :func:`testsgd.scoring.ratios.most_below`, to the last bit.
     """
+    return _least(differences, _Errors.of(error, groups=len(differences.first)))
+
+
+def _least(differences: Differences, errors: _Errors) -> Floats:
+    """Return the lower ends of differences, those above 0; else 0."""
     excess: Floats = differences.first - differences.second
-    errors = _Errors.of(error, groups=len(excess))
     # What one angle alone takes away the largest sum over all angles takes away too. At the likely
     # one nearly all of what is not significant shows that it is not.
     starts = differences.likely_angles(errors.same)

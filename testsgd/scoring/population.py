@@ -6,6 +6,7 @@ the same mean, so it counts as such a row.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -13,7 +14,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.scoring.exact_intervals import ShareInterval, clopper_pearson, exact_difference
+from testsgd.scoring.exact_intervals import (
+    BETWEEN,
+    ShareInterval,
+    clopper_pearson,
+    exact_difference,
+)
 from testsgd.scoring.largest_sum import Differences
 from testsgd.scoring.sequences import confidence_sequence
 
@@ -21,6 +27,8 @@ Floats = NDArray[np.float64]
 
 # Groups whose intervals are computed at once; it bounds the room taken.
 TOGETHER = 1 << 16
+# Of so many groups the intervals are computed first, when one that reaches far is looked for.
+_FIRST_LOOKED_AT = 128
 
 
 @dataclass(frozen=True)
@@ -83,9 +91,7 @@ def population_interval(
     """
     errors = np.broadcast_to(np.asarray(error, dtype=np.float64), inside.rows.shape)
     ends = np.full((2, len(errors)), np.nan)
-    known = np.flatnonzero((inside.samples > 0) & (outside.samples > 0))
-    for start in range(0, len(known), TOGETHER):
-        chosen = known[start : start + TOGETHER]
+    for chosen in _parts(_sampled(inside, outside)):
         first, second = inside.take(chosen), outside.take(chosen)
         if margin_kind == "anytime":
             ends[:, chosen] = exact_difference(
@@ -97,14 +103,126 @@ def population_interval(
                 at_once=True,
             )
         else:
-            differences = Differences(
-                first=first.rate,
-                ends_first=_share_interval(first, margin_kind),
-                second=second.rate,
-                ends_second=_share_interval(second, margin_kind),
-            )
+            differences = _differences(first, second, margin_kind)
             ends[:, chosen] = differences.interval(errors[chosen])
     return ends[0], ends[1]
+
+
+def lower_confidence_bounds(
+    inside: Side,
+    outside: Side,
+    error: Any,
+    *,
+    margin_kind: Literal["none", "wald", "anytime"],
+) -> Floats:
+    """Compute lower confidence bounds of the sizes of differences, from their intervals.
+
+    The parameters are those of :func:`population_interval`. Only the end next to 0 is computed,
+    except for confidence sequences.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (groups,)
+        ``max(low, -high, 0)``, to the last bit; 0 where nothing was sampled on one side.
+
+    Examples
+    --------
+    >>> inside = Side(np.array([100, 100]), np.array([100, 100]), np.array([20, 50]))
+    >>> outside = Side(np.array([100, 100]), np.array([100, 100]), np.array([50, 50]))
+    >>> lower_confidence_bounds(inside, outside, 0.05, margin_kind="none").round(2).tolist()
+    [0.16, 0.0]
+    """
+    if margin_kind == "anytime":
+        low, high = population_interval(inside, outside, error, margin_kind=margin_kind)
+        return lower_confidence_bound(low, high)
+    errors = np.broadcast_to(np.asarray(error, dtype=np.float64), inside.rows.shape)
+    bounds = np.zeros(len(errors))
+    for chosen in _parts(_sampled(inside, outside)):
+        differences = _differences(inside.take(chosen), outside.take(chosen), margin_kind)
+        bounds[chosen] = differences.least_sizes(errors[chosen])
+    return bounds
+
+
+def lower_confidence_bound(low: Floats, high: Floats) -> Floats:
+    """Return lower confidence bounds of the sizes of differences, given their intervals.
+
+    The bound is max(low, -high, 0), and 0 where an end is NaN; shapes (groups,).
+
+    Examples
+    --------
+    >>> lower_confidence_bound(np.array([-0.5, -0.1]), np.array([-0.2, 0.3])).tolist()
+    [0.2, 0.0]
+    """
+    return np.nan_to_num(np.maximum(np.maximum(low, -high), 0.0))
+
+
+def largest_difference(
+    inside: Side,
+    outside: Side,
+    error: Any,
+    *,
+    margin_kind: Literal["none", "wald", "anytime"],
+) -> float:
+    """Compute the largest size of a difference that any of the intervals holds.
+
+    The parameters are those of :func:`population_interval`. Intervals that cannot reach as far as
+    others do are not computed, except for confidence sequences.
+
+    Returns
+    -------
+    float
+        The largest of all ``max(|low|, |high|)``, to the last bit; 0 if there are no groups, and
+        NaN if nothing was sampled on one side of a group.
+
+    Examples
+    --------
+    >>> inside = Side(np.array([100, 100]), np.array([100, 100]), np.array([20, 50]))
+    >>> outside = Side(np.array([100, 100]), np.array([100, 100]), np.array([50, 50]))
+    >>> round(largest_difference(inside, outside, 0.05, margin_kind="none"), 2)
+    0.43
+    """
+    errors = np.broadcast_to(np.asarray(error, dtype=np.float64), inside.rows.shape)
+    reach = np.ones(len(errors))
+    if margin_kind != "anytime" and len(_sampled(inside, outside)) == len(errors):
+        distances = [
+            _share_interval(side, margin_kind).most_distant(errors) for side in (inside, outside)
+        ]
+        reach = np.abs(inside.rate - outside.rate) + BETWEEN * (distances[0] + distances[1])
+        reach = np.minimum(reach, 1.0)
+    order = np.argsort(-reach, kind="stable")
+    largest = 0.0
+    start = 0
+    groups = _FIRST_LOOKED_AT
+    while start < len(order) and not reach[order[start]] < largest:
+        chosen = order[start : start + groups]
+        ends = population_interval(
+            inside.take(chosen), outside.take(chosen), errors[chosen], margin_kind=margin_kind
+        )
+        largest = float(np.max(np.abs(ends), initial=largest))
+        start += groups
+        groups *= 2
+    return largest
+
+
+def _sampled(inside: Side, outside: Side) -> NDArray[np.intp]:
+    """Return the groups with samples on both sides."""
+    return np.flatnonzero((inside.samples > 0) & (outside.samples > 0))
+
+
+def _parts(groups: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Yield the groups in parts whose intervals are computed at once."""
+    for start in range(0, len(groups), TOGETHER):
+        yield groups[start : start + TOGETHER]
+
+
+def _differences(inside: Side, outside: Side, margin_kind: Literal["none", "wald"]) -> Differences:
+    """Return the differences of rates whose answers are all those, or a planned number of draws."""
+    return Differences(
+        first=inside.rate,
+        ends_first=_share_interval(inside, margin_kind),
+        second=outside.rate,
+        ends_second=_share_interval(outside, margin_kind),
+    )
 
 
 def rate_interval(

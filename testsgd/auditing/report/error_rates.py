@@ -7,9 +7,10 @@ from pydantic import Field
 
 from testsgd.auditing.error_rates import ErrorRate
 from testsgd.auditing.findings import Findings, TableFindings
-from testsgd.auditing.guarantee import Method, lower_confidence_bound
+from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import MetricName
 from testsgd.report.summaries import Count, Difference, Part, RuleSummary, Share
+from testsgd.scoring import lower_confidence_bound
 
 
 class ErrorRateGroup(Part):

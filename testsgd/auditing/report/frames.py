@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.report.summary import FEWEST_SHOWN, AuditSummary
 from testsgd.auditing.text import TextFindings
 from testsgd.io import (
@@ -20,6 +19,7 @@ from testsgd.io import (
     import_pyarrow,
     write_stream,
 )
+from testsgd.scoring import lower_confidence_bound
 
 # What the other estimand says, NaN where it was not estimated.
 _OTHER = ("rate_in", "rate_out", "difference", "ci_low", "ci_high")

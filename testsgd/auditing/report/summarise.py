@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
-from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.auditing.repeated_runs import SeedRuns
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.base_rates import BaseRates, base_rates_of_look, group_base_rates
@@ -45,6 +44,7 @@ from testsgd.models import CheckedFunction, PredictionColumn
 from testsgd.report.formatting import count, series
 from testsgd.report.summaries import RuleSummary, package_versions, present_moment
 from testsgd.rules import Rule
+from testsgd.scoring import lower_confidence_bound
 
 _PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "joblib")
 _TEXT_PACKAGES = ("nltk", "mlxtend")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats, means_over_draws
 from testsgd.auditing.findings import Estimated
-from testsgd.auditing.guarantee import guarantee_of_kind, lower_confidence_bound
+from testsgd.auditing.guarantee import guarantee_of_kind
 from testsgd.auditing.outcome import order_groups
 from testsgd.auditing.rows import LOOKED_AT
 from testsgd.auditing.rule_selection import ExplainingRule
@@ -36,7 +36,7 @@ from testsgd.auditing.text.stability import affordable_of_texts, term_stability
 from testsgd.models import PROBE_ROWS, Repetition, ask_again
 from testsgd.progress import step
 from testsgd.rules.text import small_category_sets
-from testsgd.scoring import normal_quantile
+from testsgd.scoring import lower_confidence_bound, normal_quantile
 
 
 def audit_texts(audit: TextAudit) -> TextFindings:

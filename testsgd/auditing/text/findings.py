@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.guarantee import lower_confidence_bound
 from testsgd.data.text import Texts
 from testsgd.models import LoadedModel
 from testsgd.models.text import TextModel
 from testsgd.rules.text import Generated, Mentions, TermRuleSets
-from testsgd.scoring import Clusters, Overlaps
+from testsgd.scoring import Clusters, Overlaps, lower_confidence_bound
 
 # Words that mean nothing in any language that we know; the first that no text has is taken.
 NONSENSE = ("florp", "blicket", "dax", "wug", "zorbic", "mimsical")
