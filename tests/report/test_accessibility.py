@@ -5,6 +5,7 @@ The environment variable TESTSGD_AXE names the file ``axe.min.js`` of the packag
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -14,9 +15,7 @@ import pytest
 from browsing import found_on_pages, needs_chromium
 from page_outline import hash_of
 
-from testsgd.report.documents import schema_of
 from testsgd.report.kinds import RESULTS, read_result
-from testsgd.report.results import read_source
 
 AXE = os.environ.get("TESTSGD_AXE", "")
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
@@ -85,10 +84,8 @@ def serious(found: list[list[Any]]) -> list[list[Any]]:
 
 
 def test_every_kind_of_result_is_looked_at() -> None:
-    looked_at = {
-        schema_of(*read_source(REPORTS / name / "result.json")[:1], where=name, what="testsgd")
-        for name in NAMES
-    }
+    texts = {name: (REPORTS / name / "result.json").read_text(encoding="utf-8") for name in NAMES}
+    looked_at = {json.loads(text)["schema"] for text in texts.values()}
 
     assert looked_at == set(RESULTS)
 

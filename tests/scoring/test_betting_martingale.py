@@ -91,6 +91,14 @@ def test_slope_and_curvature_are_what_differences_say(rate, wins, losses, weight
     assert curvature >= 0
 
 
+@given(RATES, COUNTS, WEIGHTS)
+def test_the_curvature_is_what_the_answers_add_up_to(rate, wins, weight):
+    further = range(max(wins, 1) - 1)
+    terms = [1 / rate**2 - (weight / (weight * rate + 1 + number)) ** 2 for number in further]
+    found = float(log_wealth_curvature(rate, wins, 0, weight))
+    assert found == pytest.approx(math.fsum(terms), abs=1e-11 * (wins + weight**2 + 1) / rate**2)
+
+
 @given(COUNTS, COUNTS, WEIGHTS)
 def test_at_the_observed_rate_nothing_is_won(wins, losses, weight):
     rate = wins / max(wins + losses, 1)

@@ -18,6 +18,7 @@ PLANTED_GROUP = "gender = female and race = Black and 40 <= age < 60"
 
 ROWS = 20_000
 
+GENDERS = ("female", "male")
 RACES = ("White", "Black", "Hispanic", "Asian")
 _RACE_SHARES = (0.40, 0.28, 0.18, 0.14)
 HOUSINGS = ("rent", "mortgage", "own")
@@ -69,16 +70,17 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0, discriminated: bool = True
     check_count("rows", rows, 1)
     check_count("seed", seed, 0)
     generator = np.random.default_rng([seed, 20_000])
-    gender = generator.choice(["female", "male"], rows)
-    race = generator.choice(RACES, rows, p=_RACE_SHARES)
+    # Places in the lists of values.
+    gender = generator.choice(len(GENDERS), rows)
+    race = generator.choice(len(RACES), rows, p=_RACE_SHARES)
     age = np.clip(np.round(generator.normal(47, 13, rows)), 18, 79).astype(np.int64)
     income = np.clip(np.round(generator.lognormal(3.7, 0.5, rows)), 5, 300).astype(np.int64)
     amount = np.clip(np.round(generator.lognormal(2.6, 0.7, rows)), 1, 200).astype(np.int64)
     debt_ratio = np.round(generator.beta(2, 4, rows), 2)
     savings_ratio = np.round(generator.beta(1.5, 5, rows), 2)
     open_loans = np.minimum(generator.poisson(1.0, rows), 8)
-    housing = generator.choice(HOUSINGS, rows, p=_HOUSING_SHARES)
-    purpose = generator.choice(PURPOSES, rows)
+    housing = generator.choice(len(HOUSINGS), rows, p=_HOUSING_SHARES)
+    purpose = generator.choice(len(PURPOSES), rows)
 
     # What should count; mean about 0, standard deviation about 1.
     merit = (
@@ -87,10 +89,12 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0, discriminated: bool = True
         - 2.0 * (debt_ratio - 1 / 3)
         + 2.0 * (savings_ratio - 0.23)
         - 0.25 * (open_loans - 1.0)
-        + 0.3 * (housing == "own")
-        - 0.2 * (housing == "rent")
+        + 0.3 * (housing == HOUSINGS.index("own"))
+        - 0.2 * (housing == HOUSINGS.index("rent"))
     )
-    female, black, middle_aged = gender == "female", race == "Black", (age >= 40) & (age < 60)
+    female = gender == GENDERS.index("female")
+    black = race == RACES.index("Black")
+    middle_aged = (age >= 40) & (age < 60)
     treatment = np.zeros(rows)
     if discriminated:
         treatment += _BONUS_FEMALE * female
@@ -101,16 +105,16 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0, discriminated: bool = True
     granted = merit + treatment + noise > _THRESHOLD
     return pd.DataFrame(
         {
-            "gender": pd.Categorical(gender, categories=["female", "male"]),
-            "race": pd.Categorical(race, categories=list(RACES)),
+            "gender": pd.Categorical.from_codes(gender, categories=GENDERS),
+            "race": pd.Categorical.from_codes(race, categories=RACES),
             "age": age,
             "income": income,
             "amount": amount,
             "debt_ratio": debt_ratio,
             "savings_ratio": savings_ratio,
             "open_loans": open_loans,
-            "housing": pd.Categorical(housing, categories=list(HOUSINGS)),
-            "purpose": pd.Categorical(purpose, categories=list(PURPOSES)),
+            "housing": pd.Categorical.from_codes(housing, categories=HOUSINGS),
+            "purpose": pd.Categorical.from_codes(purpose, categories=PURPOSES),
             "granted": np.where(granted, "yes", "no"),
         }
     )

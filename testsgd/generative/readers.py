@@ -96,9 +96,9 @@ class TermReader:
             return Reading(0)
         if self._lexicon is None:
             # Building it loads a tokenizer, which an assessment of labels does not need.
-            from testsgd.rules.text import Lexicon
+            from testsgd.rules.text import lexicon_of
 
-            self._lexicon = Lexicon(self._terms)
+            self._lexicon = lexicon_of(self._terms)
         found = [form.term + 1 for _, _, form in self._lexicon.find(output)]
         if len(set(found)) > 1:
             return Reading(found[0] if self._first else 0, several=True)

@@ -23,12 +23,8 @@ from testsgd.report.one_run import without_run
 Summary = TypeVar("Summary", bound=BaseModel)
 
 
-def schema_of(text: str, *, where: str, what: str) -> Any:
-    """Return the schema that a JSON text names, None without; an error if it is no JSON."""
-    return _schema_in(_document_of(text, where=where, what=what))
-
-
-def _document_of(text: str, *, where: str, what: str) -> Any:
+def parse_document(text: str, *, where: str, what: str) -> Any:
+    """Return what a JSON text holds; a :class:`ResultError` that asks for `what` if it is none."""
     try:
         return loads_json(text)
     except ValueError as error:
@@ -37,7 +33,8 @@ def _document_of(text: str, *, where: str, what: str) -> Any:
         ) from error
 
 
-def _schema_in(document: Any) -> Any:
+def schema_in(document: Any) -> Any:
+    """Return the schema that a document names, None without."""
     return document.get("schema") if isinstance(document, dict) else None
 
 
@@ -113,8 +110,10 @@ class DocumentKind(Generic[Summary]):
         """Return the report as GitHub-flavoured Markdown."""
         return printable(render_markdown(self.layout(self.written(summary))))
 
-    def read(self, text: str, *, where: str = "result") -> Summary:
+    def read(self, text: str, *, where: str = "result", parsed: Any = None) -> Summary:
         """Read a summary back from JSON text, which error messages call `where`.
+
+        `parsed`: what the text holds, if it is known already.
 
         Raises
         ------
@@ -123,8 +122,10 @@ class DocumentKind(Generic[Summary]):
             no result can: a rate above 1, ``true`` for a number, an interval that ends before it
             begins.
         """
-        document = _document_of(text, where=where, what=self.what)
-        seen = _schema_in(document)
+        document = parsed
+        if document is None:
+            document = parse_document(text, where=where, what=self.what)
+        seen = schema_in(document)
         if seen != self.name:
             raise ResultError(
                 f"the schema is {seen!r}, not {self.name!r}",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.errors import ResultError
-from testsgd.report.documents import schema_of
+from testsgd.report.documents import parse_document, schema_in
 from testsgd.report.results import DocumentResult, read_source
 
 # A capability is loaded when one of its documents is read. A new one is one more line here.
@@ -72,7 +72,8 @@ def read_result(source: str | Path) -> DocumentResult[Any]:
     True
     """
     text, where = read_source(source)
-    schema = schema_of(text, where=where, what="testsgd")
+    document = parse_document(text, where=where, what="testsgd")
+    schema = schema_in(document)
     if not isinstance(schema, str) or schema not in RESULTS:
         raise ResultError(
             f"the schema is {schema!r}, neither {' nor '.join(map(repr, RESULTS))}",
@@ -80,4 +81,4 @@ def read_result(source: str | Path) -> DocumentResult[Any]:
             remedy="give a result.json that this version of testsgd can read",
             schema=schema,
         )
-    return result_class(schema).read(text, where=where)
+    return result_class(schema).read(text, where=where, parsed=document)

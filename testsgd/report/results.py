@@ -101,9 +101,12 @@ class DocumentResult(ABC, Generic[Summary]):
         return cls.read(text, where=where)
 
     @classmethod
-    def read(cls, text: str, *, where: str) -> Self:
-        """Return the result of a JSON text, which error messages call `where`."""
-        result = cls(cls.document.read(text, where=where))
+    def read(cls, text: str, *, where: str, parsed: Any = None) -> Self:
+        """Return the result of a JSON text, which error messages call `where`.
+
+        `parsed`: what the text holds, if it is known already.
+        """
+        result = cls(cls.document.read(text, where=where, parsed=parsed))
         result._read_from = where
         return result
 

@@ -37,6 +37,8 @@ _LEAST_CONFIDENCE = 1e-9
 # From so many samples on the gamma functions themselves would leave less than 9 digits.
 _MANY = 20_000
 _SERIES_FROM = 10.0
+# From here on the series of the trigamma function has all digits.
+_TRIGAMMA_SERIES_FROM = 20.0
 _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -140,15 +142,28 @@ def _slope_of_term(rate: Floats, wins: Any, weight: Any) -> Floats:
 
 def _curvature_of_term(rate: Floats, wins: Any, weight: float) -> Floats:
     """Return the derivative by p of :func:`_slope_of_term`; never negative."""
-    from scipy.special import zeta
-
     further_wins = np.maximum(wins, 1.0) - 1
     below = weight * rate + 1
-    # The trigamma function is Hurwitz' zeta function at 2.
     curvature: Floats = further_wins / rate**2 - weight**2 * (
-        zeta(2.0, below) - zeta(2.0, below + further_wins)
+        _trigamma(below) - _trigamma(below + further_wins)
     )
     return np.maximum(curvature, 0.0)
+
+
+def _trigamma(argument: Floats) -> Floats:
+    """Return the trigamma function, elementwise: Hurwitz' zeta function at 2, or its series."""
+    from scipy.special import zeta
+
+    values = np.asarray(argument, dtype=np.float64)
+    inverse = 1 / np.maximum(values, _TRIGAMMA_SERIES_FROM)
+    square = inverse * inverse
+    tail = 1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66)))
+    found = np.asarray(inverse + square * (0.5 + inverse * tail))
+    # The zeta function takes as long as fifty of the series do.
+    small = values < _TRIGAMMA_SERIES_FROM
+    if small.any():
+        found[small] = zeta(2.0, values[small])
+    return found
 
 
 def _log_ratio(numerator: Floats, denominator: Floats, excess: Floats) -> Floats:

@@ -1,4 +1,5 @@
 from .lexicon import Lexicon as Lexicon
+from .lexicon import lexicon_of as lexicon_of
 from .matching import Mentions as Mentions
 from .matching import find_mentions as find_mentions
 from .near_copies import nearly_equal as nearly_equal

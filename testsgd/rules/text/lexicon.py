@@ -216,6 +216,33 @@ class Lexicon:
                 yield first + start, first + stop
 
 
+def lexicon_of(terms: SensitiveTerms) -> Lexicon:
+    """Return the lexicon of a list of terms; that of an equal list is built only once.
+
+    Raises
+    ------
+    SpecificationError
+        As for :class:`Lexicon`.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_terms
+    >>> lexicon_of(load_terms()) is lexicon_of(load_terms())
+    True
+    """
+    try:
+        hash(terms)
+    except TypeError:
+        # Made with lists in place of tuples.
+        return Lexicon(terms)
+    return _lexicon_of(terms)
+
+
+@lru_cache(maxsize=16)
+def _lexicon_of(terms: SensitiveTerms) -> Lexicon:
+    return Lexicon(terms)
+
+
 def fold(word: str) -> str:
     """Return a word as it is compared: without case, in one coding, with plain hyphens."""
     if word.isascii():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.data.text import SensitiveTerms
-from testsgd.rules.text.lexicon import Lexicon
+from testsgd.rules.text.lexicon import lexicon_of
 from testsgd.rules.text.term_lists import lists_of_terms
 
 Places = NDArray[np.int64]
@@ -114,7 +114,7 @@ def find_mentions(texts: Sequence[str], terms: SensitiveTerms) -> Mentions:
     >>> mentions.presence().tolist()
     [[True], [False]]
     """
-    lexicon = Lexicon(terms)
+    lexicon = lexicon_of(terms)
     counts = np.zeros(len(texts) + 1, dtype=np.int64)
     mentions: list[tuple[int, int, int, int, bool]] = []
     for row, text in enumerate(texts):
