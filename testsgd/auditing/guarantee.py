@@ -112,14 +112,14 @@ def guarantee_of(
 
     adjusted = method != "each" and len(errors) > 0
     looked_at = _most_deviant(estimates)
-    taken = estimates.take(looked_at)
+    compared = estimates.take(looked_at)
     # Undecided groups are neither fair nor unfair.
-    bounds = np.where(taken.decided, taken.lower_confidence_bounds(errors[looked_at]), 0.0)
+    bounds = np.where(compared.decided, compared.lower_confidence_bounds(errors[looked_at]), 0.0)
     largest = int(np.argmax(bounds)) if len(bounds) else 0
     allowed = None
-    if len(looked_at) == len(errors) and taken.decided.any():
-        decided = np.flatnonzero(taken.decided)
-        allowed = taken.take(decided).largest_difference(errors[decided])
+    if len(looked_at) == len(errors) and compared.decided.any():
+        decided = np.flatnonzero(compared.decided)
+        allowed = compared.take(decided).largest_difference(errors[decided])
     significant = int((bounds > 0).sum())
     lower_bounds = np.zeros(len(errors))
     lower_bounds[looked_at] = bounds

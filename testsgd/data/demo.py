@@ -105,16 +105,16 @@ def generate_demo(*, rows: int = ROWS, seed: int = 0, discriminated: bool = True
     granted = merit + treatment + noise > _THRESHOLD
     return pd.DataFrame(
         {
-            "gender": pd.Categorical.from_codes(gender, categories=GENDERS),
-            "race": pd.Categorical.from_codes(race, categories=RACES),
+            "gender": pd.Categorical.from_codes(gender, categories=pd.Index(GENDERS)),
+            "race": pd.Categorical.from_codes(race, categories=pd.Index(RACES)),
             "age": age,
             "income": income,
             "amount": amount,
             "debt_ratio": debt_ratio,
             "savings_ratio": savings_ratio,
             "open_loans": open_loans,
-            "housing": pd.Categorical.from_codes(housing, categories=HOUSINGS),
-            "purpose": pd.Categorical.from_codes(purpose, categories=PURPOSES),
+            "housing": pd.Categorical.from_codes(housing, categories=pd.Index(HOUSINGS)),
+            "purpose": pd.Categorical.from_codes(purpose, categories=pd.Index(PURPOSES)),
             "granted": np.where(granted, "yes", "no"),
         }
     )
