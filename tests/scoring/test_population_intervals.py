@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testsgd.scoring import (
@@ -48,9 +48,9 @@ def test_the_interval_holds_the_difference_and_turns_with_the_sides(inside, outs
 
 
 @st.composite
-def many_sides(draw):
+def many_sides(draw, most):
     """Both sides of groups of all sizes; the sides of a few are nearly alike."""
-    groups = draw(st.integers(1, 400))
+    groups = draw(st.integers(1, most))
     source = np.random.default_rng(draw(st.integers(0, 2**32)))
     rows, samples = np.exp(source.uniform(0, 9, (2, 2, groups))).astype(np.int64)
     rates = source.beta(*draw(st.sampled_from([(0.3, 0.3), (1, 1), (2, 20)])), (2, groups))
@@ -58,7 +58,8 @@ def many_sides(draw):
     return [Side(*of_side) for of_side in zip(rows, samples, favourable, strict=True)]
 
 
-@given(many_sides(), ERRORS, KINDS)
+@settings(max_examples=30)
+@given(many_sides(300) | many_sides(20), ERRORS, st.sampled_from(["none", "wald"]))
 def test_what_needs_no_whole_intervals_is_what_they_say(pair, error, kind):
     groups = len(pair[0].rows)
     for errors in (error, error / np.arange(1, groups + 1)):
@@ -67,6 +68,16 @@ def test_what_needs_no_whole_intervals_is_what_they_say(pair, error, kind):
         np.testing.assert_array_equal(bounds, np.maximum(np.maximum(low, -high), 0))
         largest = largest_difference(*pair, errors, margin_kind=kind)
         assert largest == np.maximum(np.abs(low), np.abs(high)).max()
+
+
+@settings(max_examples=10)
+@given(many_sides(10), ERRORS)
+def test_of_confidence_sequences_it_is_too(pair, error):
+    low, high = population_interval(*pair, error, margin_kind="anytime")
+    bounds = lower_confidence_bounds(*pair, error, margin_kind="anytime")
+    np.testing.assert_array_equal(bounds, np.maximum(np.maximum(low, -high), 0))
+    largest = largest_difference(*pair, error, margin_kind="anytime")
+    assert largest == np.maximum(np.abs(low), np.abs(high)).max()
 
 
 def test_a_side_without_samples_allows_nothing_to_be_said():
