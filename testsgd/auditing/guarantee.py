@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Estimates, Floats
 from testsgd.auditing.parameters import GuaranteeKind
-from testsgd.scoring import equality_p_values
+from testsgd.scoring import equality_p_values, lower_confidence_bound
 
 Method = Literal["each", "max-statistic", "bonferroni", "mixed", "false-coverage"]
 
@@ -112,14 +112,10 @@ def guarantee_of(
 
     adjusted = method != "each" and len(errors) > 0
     looked_at = _most_deviant(estimates)
-    compared = estimates.take(looked_at)
+    bounds, allowed = _bounds_of_sizes(estimates.take(looked_at), errors[looked_at])
     # Undecided groups are neither fair nor unfair.
-    bounds = np.where(compared.decided, compared.lower_confidence_bounds(errors[looked_at]), 0.0)
+    bounds = np.where(estimates.decided[looked_at], bounds, 0.0)
     largest = int(np.argmax(bounds)) if len(bounds) else 0
-    allowed = None
-    if len(looked_at) == len(errors) and compared.decided.any():
-        decided = np.flatnonzero(compared.decided)
-        allowed = compared.take(decided).largest_difference(errors[decided])
     significant = int((bounds > 0).sum())
     lower_bounds = np.zeros(len(errors))
     lower_bounds[looked_at] = bounds
@@ -137,8 +133,27 @@ def guarantee_of(
         largest_bound_group=int(looked_at[largest]) if significant else None,
         largest_bound=float(bounds[largest]) if significant else 0.0,
         lower_bounds=lower_bounds,
-        largest_allowed=allowed,
+        largest_allowed=allowed if len(looked_at) == len(errors) else None,
     )
+
+
+def _bounds_of_sizes(estimates: Estimates, errors: Floats) -> tuple[Floats, float | None]:
+    """Return lower confidence bounds of the sizes of differences, and the largest size allowed.
+
+    The latter is the largest that any interval of a decided group holds; None if none is decided.
+    Shapes (groups,).
+    """
+    decided = np.flatnonzero(estimates.decided)
+    if estimates.margin_kind == "anytime":
+        # One search finds both ends of a confidence sequence.
+        low, high = estimates.population_interval_at(errors)
+        bounds = lower_confidence_bound(low, high)
+        sizes = np.maximum(np.abs(low), np.abs(high))[decided]
+        return bounds, float(sizes.max()) if len(decided) else None
+    bounds = estimates.lower_confidence_bounds(errors)
+    if len(decided) == 0:
+        return bounds, None
+    return bounds, estimates.take(decided).largest_difference(errors[decided])
 
 
 def _most_deviant(estimates: Estimates) -> NDArray[np.intp]:

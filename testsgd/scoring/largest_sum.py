@@ -101,7 +101,7 @@ class Differences:
         return difference - below, difference + above
 
     def least_sizes(self, error: Any) -> Floats:
-        """Compute how large each difference is at least, by the end of its interval next to 0.
+        """Compute how large each difference is at least, by the end of its interval nearest to 0.
 
         That is ``max(low, -high, 0)`` of :meth:`interval`, to the last bit.
 
@@ -117,7 +117,7 @@ class Differences:
         """
         errors = _Errors.of(error, groups=len(self.first))
         least = np.zeros(len(self.first))
-        # Turned so that the first value is the larger one: then it is the lower end that is next.
+        # Turned so that the first value is the larger one: then the lower end is the nearest.
         for turned, of_turned in ((self, errors), (self.reversed, errors.reversed)):
             groups = np.flatnonzero(turned.first > turned.second)
             least[groups] = _least(turned.take(groups), of_turned.take(groups))

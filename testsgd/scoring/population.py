@@ -117,7 +117,7 @@ def lower_confidence_bounds(
 ) -> Floats:
     """Compute lower confidence bounds of the sizes of differences, from their intervals.
 
-    The parameters are those of :func:`population_interval`. Only the end next to 0 is computed,
+    The parameters are those of :func:`population_interval`. Only the end nearest to 0 is computed,
     except for confidence sequences.
 
     Returns
