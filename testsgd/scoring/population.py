@@ -117,8 +117,16 @@ def lower_confidence_bounds(
 ) -> Floats:
     """Compute lower confidence bounds of the sizes of differences, from their intervals.
 
-    The parameters are those of :func:`population_interval`. Only the end nearest to 0 is computed,
-    except for confidence sequences.
+    Only the end nearest to 0 is computed, except for confidence sequences.
+
+    Parameters
+    ----------
+    inside, outside : Side
+        The rows and answers of each group and of its complement.
+    error : array_like of float
+        Two-sided error rate, one for all groups or one a group.
+    margin_kind : {"none", "wald", "anytime"}
+        What the answers are; see :func:`population_interval`.
 
     Returns
     -------
@@ -165,8 +173,17 @@ def largest_difference(
 ) -> float:
     """Compute the largest size of a difference that any of the intervals holds.
 
-    The parameters are those of :func:`population_interval`. Intervals that cannot reach as far as
-    others do are not computed, except for confidence sequences.
+    Intervals that cannot reach as far as others do are not computed, except for confidence
+    sequences.
+
+    Parameters
+    ----------
+    inside, outside : Side
+        The rows and answers of each group and of its complement.
+    error : array_like of float
+        Two-sided error rate, one for all groups or one a group.
+    margin_kind : {"none", "wald", "anytime"}
+        What the answers are; see :func:`population_interval`.
 
     Returns
     -------

@@ -219,6 +219,15 @@ class Lexicon:
 def lexicon_of(terms: SensitiveTerms) -> Lexicon:
     """Return the lexicon of a list of terms; that of an equal list is built only once.
 
+    Parameters
+    ----------
+    terms : SensitiveTerms
+        The terms, with their spellings, plurals and exceptions.
+
+    Returns
+    -------
+    Lexicon
+
     Raises
     ------
     SpecificationError
