@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 # Groups whose intervals are computed at once; it bounds the room taken.
 TOGETHER = 1 << 16
-# Of so many groups the intervals are computed first, when one that reaches far is looked for.
+# The intervals of this many groups are computed first, to find one that reaches far.
 _FIRST_LOOKED_AT = 128
 
 
