@@ -79,7 +79,6 @@ def mistakes(finished: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in finished.stderr.splitlines() if not line.endswith("so far")]
 
 
-@pytest.mark.slow
 def test_the_result_so_far_is_written(tmp_path: Path) -> None:
     finished = interrupted(tmp_path)
 
@@ -90,7 +89,6 @@ def test_the_result_so_far_is_written(tmp_path: Path) -> None:
     assert "interrupted" in finished.stdout
 
 
-@pytest.mark.slow
 def test_the_exit_code_is_that_of_the_policy(tmp_path: Path) -> None:
     finished = interrupted(tmp_path, "--fail-below", "1")
     found = proved(tmp_path)
@@ -100,14 +98,12 @@ def test_the_exit_code_is_that_of_the_policy(tmp_path: Path) -> None:
     assert found["verdict"]["exit_code"] == code
 
 
-@pytest.mark.slow
 def test_a_policy_that_is_kept(tmp_path: Path) -> None:
     finished = interrupted(tmp_path, "--fail-above", "1")
     assert (finished.returncode, mistakes(finished)) == (0, [])
     assert proved(tmp_path)["verdict"]["exit_code"] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no requests to terminate")
 def test_a_request_to_terminate_leaves_no_unfinished_file(tmp_path: Path) -> None:
     options = ("--export-regions", "parts/regions.csv", "--out", "mine")

@@ -241,7 +241,6 @@ def test_the_package_is_a_program(folder: Path) -> None:
     assert (gate.returncode, gate.stdout, gate.stderr) == (1, b"", b"")
 
 
-@pytest.mark.slow
 def test_a_terminal_without_quotation_marks_is_no_reason_to_fail(folder: Path) -> None:
     finished = run_process(
         folder, "audit", "demo", *QUICK, PYTHONIOENCODING="ascii", PYTHONUTF8="0"

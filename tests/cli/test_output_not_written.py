@@ -41,7 +41,6 @@ def test_output_that_is_not_read_gives_no_verdict(command: list[str], tmp_path: 
     assert finished.stderr == b""
 
 
-@pytest.mark.slow
 def test_alerts_that_are_not_read_give_no_verdict(tmp_path: Path) -> None:
     (tmp_path / "spec.toml").write_text(
         '[[properties]]\nproperty = "demographic_parity"\nbound = 0.1\nrule = "estimate"\n'
@@ -78,7 +77,6 @@ def closed(*numbers: int) -> Callable[[], None]:
     return close
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("numbers", [(1,), (2,), (0, 1, 2)])
 def test_closed_streams_change_no_verdict(numbers: tuple[int, ...], tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("sex,granted\n" + "f,0\nm,1\n" * 200)
@@ -135,7 +133,6 @@ def test_a_full_disk_is_one_line_without_warnings(tmp_path: Path) -> None:
     assert len(finished.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
 def test_a_monitor_writes_its_state_and_its_reports_or_neither(
     tmp_path: Path, commands: Commands
 ) -> None:

@@ -53,7 +53,6 @@ def test_files_of_others_are_not_replaced(
     assert testsgd("audit", people, *WORDS).code == 0
 
 
-@pytest.mark.slow
 def test_results_of_another_kind_are_not_replaced(
     people: Path, folder: Path, testsgd: Runs, fails: Fails
 ) -> None:
@@ -320,7 +319,6 @@ def test_a_journal_of_others_stays(
     assert theirs.read_text() == content
 
 
-@pytest.mark.slow
 def test_a_journal_of_others_is_not_removed_by_force(folder: Path, testsgd: Runs) -> None:
     theirs = folder / "mine" / "journal.json"
     theirs.parent.mkdir()

@@ -10,8 +10,6 @@ import equal_runs
 import pytest
 import result_writers
 
-pytestmark = pytest.mark.slow
-
 # What must not matter: processors, the seed of Python's hashes, machine code.
 _VARIANTS = {
     "first": equal_runs.FIRST,
@@ -36,6 +34,7 @@ def first(results: equal_runs.Results) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in _VARIANTS if name != "first"])
 def test_bytes_are_equal(results: equal_runs.Results, name: str) -> None:
     first, other = results.folders("first", name)

@@ -148,7 +148,6 @@ def test_without_any_extra_a_monitor_watches(tmp_path: Path) -> None:
     assert len(list((tmp_path / "r").iterdir())) == 3
 
 
-@pytest.mark.slow
 def test_without_any_extra_outputs_are_assessed_and_only_asking_is_refused(
     tmp_path: Path,
 ) -> None:
