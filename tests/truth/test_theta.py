@@ -30,7 +30,6 @@ from testsgd.truth.theta import (
     theta_document,
     theta_tables,
 )
-from testsgd.truth.verdicts import search_inside_only
 
 ROWS = 400
 PEOPLE = small_population(20)
@@ -64,12 +63,8 @@ def by_hand(theta: float, *, bound_outside: bool) -> list[float]:
 def test_rule_sets_and_best_scores_are_those_by_hand(theta: float) -> None:
     table = PEOPLE.table(ROWS, seed=4)
     model = PEOPLE.model()
-    (row,) = study(
-        "small",
-        [theta],
-        partial(run_audit, model, table),
-        partial(search_inside_only, model.model, table),
-    )
+    (row,) = study("small", [theta], partial(run_audit, model, table))
+    assert row.inside_only is not None
     for search, bound in ((row.both_sides, True), (row.inside_only, False)):
         scores = by_hand(theta, bound_outside=bound)
         assert search.rule_sets == len(scores)
@@ -135,7 +130,8 @@ def test_texts_have_one_search() -> None:
         lambda texts: ["bad" if " old" in text else "good" for text in texts], specification
     )
     texts, terms = check_texts(reviews, specification), load_terms(None)
-    small, large = study("reviews", [0.1, 0.9], partial(run_text_audit, model, texts, terms))
+    audit = partial(run_text_audit, model, texts, terms)
+    small, large = study("reviews", [0.1, 0.9], audit, has_inside=False)
     assert small.inside_only is large.inside_only is None
     assert small.both_sides.first_by_lower_bound is not None
     assert small.both_sides.first_by_lower_bound.group == "“old”"

@@ -14,7 +14,6 @@ from testsgd.truth.measures import measure_worlds
 from testsgd.truth.verdicts import Wrong, highest_limit
 
 RIGHT = Wrong(False, False, False, False, False)
-MISSED = Wrong(True, False, True, False, False)
 UNSURE = Wrong(False, False, False, False, True)
 ALARM = Wrong(False, True, False, True, False)
 
@@ -34,11 +33,6 @@ def test_ten_thousand_people_are_enough_for_the_defaults_of_today(name: str) -> 
     assert not run.default.gate
     assert run.evaluable == (name not in EMPTY)
     assert (run.explained is None) == (name in EMPTY)
-
-
-@pytest.mark.parametrize("name", ["binary-proxy", "few-valued-proxy", "rare-intersection"])
-def test_the_defaults_of_before_pass_over_total_discrimination(name: str) -> None:
-    assert a_run(name).old.gate_all_clear
 
 
 def test_what_is_planted_is_what_explains() -> None:
@@ -83,20 +77,19 @@ def test_same_number_same_run() -> None:
     assert first != judge_once(small_population(20), 1_000, 2, seed=1)
 
 
-def made(number: int, default: Wrong, old: Wrong, rank: int | None = 1) -> WorldRun:
+def made(number: int, default: Wrong, rank: int | None = 1) -> WorldRun:
     return WorldRun(
         world="rare-group",
         rows=1_000,
         number=number,
         evaluable=rank is not None,
         default=default,
-        old=old,
         explained=number == 0,
         ranks={} if rank is None else {"score": 10 * rank, "lower bound": rank},
     )
 
 
-RUNS = [made(0, RIGHT, MISSED), made(1, UNSURE, MISSED, 3), made(2, ALARM, RIGHT, None)]
+RUNS = [made(0, RIGHT), made(1, UNSURE, 3), made(2, ALARM, None)]
 
 
 def test_runs_are_summed_up_by_hand() -> None:
@@ -104,7 +97,6 @@ def test_runs_are_summed_up_by_hand() -> None:
     third = pytest.approx(1 / 3)
     assert found["headline_all_clear"] == found["gate_all_clear"] == 0
     assert found["headline_alarm"] == found["gate_alarm"] == found["undecided"] == third
-    assert found["old headline"] == found["old gate"] == pytest.approx(2 / 3)
     assert found["evaluable"] == pytest.approx(2 / 3)
     assert found["explained"] == third
     # Of the two runs in which it is judged.
@@ -113,7 +105,7 @@ def test_runs_are_summed_up_by_hand() -> None:
 
 
 def test_the_interval_of_a_median_holds_it() -> None:
-    runs = [made(number, RIGHT, RIGHT, number + 1) for number in range(101)]
+    runs = [made(number, RIGHT, number + 1) for number in range(101)]
     measures = {measure.name: measure for measure in measure_worlds(runs)}
     rank = measures["rank by lower bound"]
     assert rank.value == 51

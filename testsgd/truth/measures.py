@@ -115,9 +115,6 @@ def measure_worlds(runs: Sequence[WorldRun]) -> list[Measure]:
             "alarm",
             [run.default.headline_alarm or run.default.gate_alarm for run in runs],
         ),
-        _share(make, "old headline", [run.old.headline for run in runs]),
-        _share(make, "old gate", [run.old.gate for run in runs]),
-        _share(make, "old undecided", [run.old.undecided for run in runs]),
     ]
     measures += _shares(make, "explained", [run.explained for run in runs])
     for name in ("score", "lower bound"):

@@ -235,9 +235,8 @@ _LAYOUTS = (
     ),
     _Layout(
         title="Is the verdict right?",
-        note="Share of runs in which the verdict is wrong, by the defaults, and in either way by "
-        "the earlier defaults: rates over the neighbourhood, groups of at least 5% with any "
-        "complement, the first by score. A false all-clear: no significant difference in the "
+        note="Share of runs in which the verdict of the defaults is wrong. "
+        "A false all-clear: no significant difference in the "
         f"headline, or a gate of {LIMIT:g} that passes, though the true difference of a planted "
         "group with at least 50 people inside and outside is clearly larger. A false alarm: a "
         "headline about a group that does not differ, or differs in the other direction; or a "
@@ -250,9 +249,6 @@ _LAYOUTS = (
             "gate_all_clear": "gate: false all-clear",
             "gate_alarm": "gate: false alarm",
             "undecided": "gate: not enough evidence",
-            "old headline": "earlier defaults: wrong headline",
-            "old gate": "earlier defaults: wrong gate",
-            "old undecided": "earlier defaults: not enough evidence",
         },
         of=_of_world,
         wide=True,

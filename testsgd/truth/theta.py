@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ from testsgd.errors import ParameterError
 from testsgd.models import load_model, load_text_model
 from testsgd.progress import Progress, about, step
 from testsgd.truth.tables import TruthTable
-from testsgd.truth.verdicts import OneSidedSearch, search_inside_only
 
 SCHEMA = "testsgd.theta/1"
 THETAS = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -105,20 +103,20 @@ def study_data_set(
             table = data.load_table(specification)
 
         def audit(parameters: AuditParameters) -> Findings:
-            reporter = about(progress, f"theta {parameters.theta:g}")
+            reporter = about(progress, _step_name(parameters))
             return run_audit(model, table, parameters, progress=reporter)
 
-        return study(name, thetas, audit, partial(search_inside_only, model.model, table))
+        return study(name, thetas, audit)
     with step(progress, reading):
         texts = data.load_texts(specification)
         terms = data.load_terms(specification.terms)
         network = load_text_model(None, specification)
 
     def audit_texts(parameters: AuditParameters) -> Findings:
-        reporter = about(progress, f"theta {parameters.theta:g}")
+        reporter = about(progress, _step_name(parameters))
         return run_text_audit(network, texts, terms, parameters, progress=reporter)
 
-    return study(name, thetas, audit_texts)
+    return study(name, thetas, audit_texts, has_inside=False)
 
 
 def study_own_data(
@@ -191,8 +189,7 @@ def study_own_data(
             "theta_side": parameters.theta_side,
             "stability": parameters.stability,
         }
-        side = " inside" if parameters.theta_side == "inside" else ""
-        reporter = about(progress, f"theta {parameters.theta:g}{side}")
+        reporter = about(progress, _step_name(parameters))
         if of_file:
             result = audit_file(
                 dataset,
@@ -217,10 +214,13 @@ def study_own_data(
         assert result.findings is not None
         return result.findings
 
-    def inside_only(parameters: AuditParameters) -> Findings:
-        return audit(replace(parameters, theta_side="inside"))
+    return study(Path(dataset).stem, thetas, audit, has_inside=not texts)
 
-    return study(Path(dataset).stem, thetas, audit, None if texts else inside_only)
+
+def _step_name(parameters: AuditParameters) -> str:
+    """Return what progress calls the search with a threshold."""
+    side = " inside" if parameters.theta_side == "inside" else ""
+    return f"theta {parameters.theta:g}{side}"
 
 
 def _check_thresholds(thetas: Sequence[float]) -> None:
@@ -234,29 +234,23 @@ def study(
     name: str,
     thetas: Sequence[float],
     audit: Callable[[AuditParameters], Findings],
-    inside_only: Callable[[AuditParameters], OneSidedSearch | Findings] | None = None,
+    *,
+    has_inside: bool = True,
 ) -> list[ThetaRow]:
     """Return the results of searches with several thresholds, one row a threshold.
 
-    `audit` searches with the bound on both sides of a group; `inside_only`, if given, without a
-    bound on the outside.
+    `audit` searches with given parameters: with the bound on both sides of a group, and where
+    `has_inside` holds also on the inside only.
     """
     rows = []
     for theta in thetas:
         # Looking for the first groups in bootstrap samples is no part of the search.
         parameters = AuditParameters(estimand="neighbourhood", theta=theta, stability=0)
-        started = time.perf_counter()
-        both_sides = _first_of_audit(audit(parameters), started)
-        started = time.perf_counter()
-        one_sided = None
-        if inside_only is not None:
-            found = inside_only(parameters)
-            one_sided = (
-                _first_of_audit(found, started)
-                if isinstance(found, Findings)
-                else _first_of_one_sided(found, started)
-            )
-        rows.append(ThetaRow(name, theta, both_sides, one_sided))
+        both_sides = _first_of_audit(audit, parameters)
+        inside_only = None
+        if has_inside:
+            inside_only = _first_of_audit(audit, replace(parameters, theta_side="inside"))
+        rows.append(ThetaRow(name, theta, both_sides, inside_only))
     return rows
 
 
@@ -331,8 +325,12 @@ def _cells(search: ThetaSearch) -> list[str]:
     ]
 
 
-def _first_of_audit(findings: Findings, started: float) -> ThetaSearch:
+def _first_of_audit(
+    audit: Callable[[AuditParameters], Findings], parameters: AuditParameters
+) -> ThetaSearch:
     """Return the number of rule sets, first groups and seconds of an audit."""
+    started = time.perf_counter()
+    findings = audit(parameters)
     seconds = time.perf_counter() - started
     frequent = findings.rule_sets.frequent
     score = findings.estimates.score
@@ -349,25 +347,5 @@ def _first_of_audit(findings: Findings, started: float) -> ThetaSearch:
         rule_sets=frequent,
         first_by_score=by_score,
         first_by_lower_bound=by_bound if certain else None,
-        seconds=seconds,
-    )
-
-
-def _first_of_one_sided(findings: OneSidedSearch, started: float) -> ThetaSearch:
-    """Return the number of rule sets, first groups and seconds of a one-sided search."""
-    seconds = time.perf_counter() - started
-    score = findings.estimates.score
-    lower_bounds = findings.guarantee.lower_bounds
-    by_bound = findings.first(lower_bounds) if (lower_bounds > 0).any() else None
-
-    def described(group: int | None) -> FirstGroup | None:
-        if group is None:
-            return None
-        return FirstGroup(findings.rule_sets.rule_set(group).text, float(score[group]))
-
-    return ThetaSearch(
-        rule_sets=findings.rule_sets.frequent,
-        first_by_score=described(findings.first()),
-        first_by_lower_bound=described(by_bound),
         seconds=seconds,
     )

@@ -20,78 +20,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing import AuditParameters, Estimates, TableFindings, run_audit, summarise
-from testsgd.auditing.estimates import both_sides, counted_estimates
-from testsgd.auditing.guarantee import Guarantee
-from testsgd.auditing.max_statistic import simultaneous
+from testsgd.auditing import AuditParameters, TableFindings, run_audit, summarise
 from testsgd.auditing.parameters import MIN_ROWS
 from testsgd.data import Table
-from testsgd.models import Model
-from testsgd.rules import FrequentRuleSets, default_depth, lay_out, mine, sensitive_axes
-from testsgd.sampling import explore_neighbourhood
-from testsgd.scoring import rank_groups
 from testsgd.truth.catalogue import CLEARLY, LIMIT, NOTHING
 from testsgd.truth.populations import Population, truth_of
 from testsgd.truth.runs import explained, places_of, planted_cells
-
-
-@dataclass(frozen=True)
-class OneSidedSearch:
-    """Result of a search with theta on the inside only: one row outside of a group is enough."""
-
-    rule_sets: FrequentRuleSets  # The groups.
-    estimates: Estimates  # Their rates over the neighbourhood.
-    guarantee: Guarantee  # Their simultaneous intervals.
-
-    def first(self, by: NDArray[np.float64] | None = None) -> int | None:
-        """Return the first group by score, or by other sizes and then by score; None without.
-
-        `by` has the shape (groups,).
-        """
-        order = rank_groups(
-            self.estimates.score,
-            self.estimates.rows_in,
-            self.rule_sets.rule_counts(),
-            self.estimates.decided,
-            by,
-        )
-        return int(order[0]) if len(order) else None
-
-
-def search_inside_only(model: Model, table: Table, parameters: AuditParameters) -> OneSidedSearch:
-    """Return the groups of a search with theta on the inside only, as in the paper.
-
-    Rates are those over the neighbourhood, and one row outside of a group is enough.
-    """
-    axes = sensitive_axes(table)
-    if parameters.max_features is None:
-        parameters = replace(parameters, max_features=default_depth(axes))
-    contingency = lay_out(table, axes)
-    asked = explore_neighbourhood(model, table)
-    rows = contingency.tally()
-    favourable = contingency.tally(asked.favourable.astype(np.int64))
-    fewest = parameters.fewest_rows(len(table))
-    rule_sets = mine(
-        contingency,
-        np.vstack([rows, favourable]),
-        min_count=fewest,
-        min_outside=1,
-        max_features=parameters.depth,
-    )
-    together = rule_sets.totals(contingency, np.vstack([rows, favourable]))
-    estimates = counted_estimates(both_sides(rule_sets.sums, together), draws=asked.size)
-    guarantee = simultaneous(
-        estimates,
-        contingency,
-        rows * asked.size,
-        favourable,
-        np.zeros(len(rule_sets), dtype=bool),
-        parameters,
-        min_count=fewest,
-        jobs=1,
-    )
-    return OneSidedSearch(rule_sets, estimates, guarantee)
-
 
 PASSED, FAILED, UNDECIDED = "gate_passed", "gate_failed", "not_enough_evidence"
 
@@ -120,17 +54,14 @@ class Wrong:
 
 @dataclass(frozen=True, kw_only=True)
 class WorldRun:
-    """Outcome of auditing one sample of a world's people, by current and earlier defaults."""
+    """Outcome of auditing one sample of a world's people by the defaults."""
 
     world: str  # Whose people.
     # How many, and which run.
     rows: int
     number: int
     evaluable: bool  # A planted group has at least 50 people on both sides.
-    # Of the verdict of the defaults; and of the earlier ones: rates over the neighbourhood, groups
-    # of 5% of the people with at least one outside, the first by score.
-    default: Wrong
-    old: Wrong
+    default: Wrong  # Errors of the verdict.
     # The rules that explain the differences are the planted groups, no more and no less; None if
     # nothing is planted.
     explained: bool | None
@@ -140,7 +71,7 @@ class WorldRun:
 
 
 def judge_once(world: Population, rows: int, number: int, *, seed: int) -> WorldRun:
-    """Draw a sample of a world, audit it by current and earlier defaults, and judge the verdicts.
+    """Draw a sample of a world, audit it by the defaults, and judge the verdict.
 
     Parameters
     ----------
@@ -167,19 +98,19 @@ def judge_once(world: Population, rows: int, number: int, *, seed: int) -> World
         jobs=1,
     )
     findings = run_audit(model, table, parameters, own_effects=False)
-    sizes = [int(group.matches(table).sum()) for group in world.planted]
-    evaluable = any(min(size, rows - size) >= MIN_ROWS for size in sizes)
+    evaluable = is_evaluable(world, table)
     planted = planted_cells(findings, world)
-    earlier = search_inside_only(model.model, table, replace(parameters, theta=0.05))
-    claimed = claimed_difference(findings, findings.first, world)
-    claimed_earlier = claimed_difference(earlier, earlier.first(), world)
     return WorldRun(
         world=world.name,
         rows=rows,
         number=number,
         evaluable=evaluable,
-        default=_wrong(claimed, partial(audit_gate, findings), world, evaluable),
-        old=_wrong(claimed_earlier, partial(single_estimand_gate, earlier), world, evaluable),
+        default=errors_of_verdict(
+            claimed_difference(findings, world),
+            partial(audit_gate, findings),
+            world,
+            evaluable=evaluable,
+        ),
         explained=explained(findings, planted),
         ranks=_ranks(findings, places_of(findings, planted)) if planted else {},
     )
@@ -191,16 +122,20 @@ def highest_limit(world: Population) -> float:
     return max(LIMIT, largest + CLEARLY)
 
 
-def claimed_difference(
-    findings: TableFindings | OneSidedSearch, first: int | None, world: Population
-) -> float | None:
+def is_evaluable(world: Population, table: Table) -> bool:
+    """Return whether a planted group has at least 50 of a sample's people on both sides."""
+    sizes = [int(group.matches(table).sum()) for group in world.planted]
+    return any(min(size, len(table) - size) >= MIN_ROWS for size in sizes)
+
+
+def claimed_difference(findings: TableFindings, world: Population) -> float | None:
     """Return the true size of what a headline claims, negative if it claims the wrong direction.
 
     None if it claims no difference, as the confidence interval of the first group has 0 in it.
     """
-    if first is None:
+    if findings.first is None:
         return None
-    group = np.array([first])
+    group = np.array([findings.first])
     (low,), (high,) = findings.guarantee.confidence_intervals(findings.estimates, group)
     if not (low > 0 or high < 0):
         return None
@@ -214,23 +149,26 @@ def audit_gate(findings: TableFindings, limit: float) -> str:
     return summarise(gated).verdict.status
 
 
-def single_estimand_gate(findings: OneSidedSearch, limit: float) -> str:
-    """Return the status of a gate that looks at one estimand only: rates over the neighbourhood.
-
-    Earlier defaults had it. It passes if no score is above the limit, and fails if a simultaneous
-    lower bound is.
-    """
-    if not len(findings.rule_sets):
-        return UNDECIDED
-    if findings.guarantee.largest_bound > limit:
-        return FAILED
-    return PASSED if findings.estimates.score.max() <= limit else UNDECIDED
-
-
-def _wrong(
-    claimed: float | None, gate: Callable[[float], str], world: Population, evaluable: bool
+def errors_of_verdict(
+    claimed: float | None, gate: Callable[[float], str], world: Population, *, evaluable: bool
 ) -> Wrong:
-    """Return the errors of a verdict; `gate` gives the status of the gate at a limit."""
+    """Return the errors of a verdict.
+
+    Parameters
+    ----------
+    claimed : float or None
+        True size of what the headline claims, as of :func:`claimed_difference`.
+    gate : callable
+        Returns the status of the gate at a limit.
+    world : Population
+        Whose people were audited.
+    evaluable : bool
+        Whether a planted group has enough people, as of :func:`is_evaluable`.
+
+    Returns
+    -------
+    Wrong
+    """
     at_limit = gate(LIMIT)
     highest = highest_limit(world)
     at_highest = at_limit if highest == LIMIT else gate(highest)
