@@ -417,27 +417,24 @@ def _mitigate_by_samples(
     new_model = model_out or default_folder("models", name)
     journal = reports / JOURNAL_FILE
     _check_writable(reports, new_model, export, MitigationResult, wanted, resume=resume)
-    chosen: dict[str, Any] = {
-        "audit": audit,
-        "favourable": favourable,
-        "threshold": threshold,
-        "terms": terms,
-        "limit": limit,
-        "jobs": jobs,
-        **parameters,
-    }
     try:
         with _resumable(journal), console.progress_bar(quiet) as progress:
             result = run(
                 model,
                 data,
                 specification,
+                audit=audit,
+                favourable=favourable,
+                threshold=threshold,
+                terms=terms,
+                limit=limit,
+                jobs=jobs,
                 compare=compare,
                 journal=journal,
                 resume=resume,
                 writable=True,
                 progress=progress or False,
-                **chosen,
+                **parameters,
             )
     except ModelError as error:
         if export is None:
@@ -446,7 +443,17 @@ def _mitigate_by_samples(
         # else, they cannot be made either, and this says so again.
         with console.progress_bar(quiet) as progress:
             frame = counter_samples(
-                model, data, specification, progress=progress or False, **chosen
+                model,
+                data,
+                specification,
+                audit=audit,
+                favourable=favourable,
+                threshold=threshold,
+                terms=terms,
+                limit=limit,
+                jobs=jobs,
+                progress=progress or False,
+                **parameters,
             )
         write_samples(frame, export)
         if not quiet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -36,30 +36,41 @@ def train(
     """
     from testsgd.data import TextSpecification, load_specification, load_table, load_texts
     from testsgd.models import TrainingReport, check_training, train_network, train_text_network
+    from testsgd.models.text.training import EPOCHS as TEXT_EPOCHS
+    from testsgd.models.training import EPOCHS as ROW_EPOCHS
     from testsgd.progress import named
 
     check_training(seed=seed, epochs=1 if epochs is None else epochs)
     specification = load_specification(dataset)
     folder = out or default_folder("models", specification.name)
     console.check_model_writable(folder)
-    chosen: dict[str, Any] = {"seed": seed}
     report: TrainingReport
-    if epochs is not None:
-        chosen["epochs"] = epochs
     with console.progress_bar(quiet) as progress:
-        chosen["progress"] = named("training", progress) or False
+        of_training = named("training", progress) or False
         if progress is not None:
             progress("reading the data and loading Keras", 0, 1)
         if isinstance(specification, TextSpecification):
             texts = load_texts(specification, file=data, training=True)
             if limit is not None:
                 texts = texts.sample(limit, seed=seed)
-            report = train_text_network(texts, folder, **chosen)
+            report = train_text_network(
+                texts,
+                folder,
+                seed=seed,
+                epochs=TEXT_EPOCHS if epochs is None else epochs,
+                progress=of_training,
+            )
         else:
             table = load_table(specification, file=data, seed=seed)
             if limit is not None:
                 table = table.sample(limit, seed=seed)
-            report = train_network(table, folder, **chosen)
+            report = train_network(
+                table,
+                folder,
+                seed=seed,
+                epochs=ROW_EPOCHS if epochs is None else epochs,
+                progress=of_training,
+            )
     if not quiet:
         what = "texts" if isinstance(specification, TextSpecification) else "rows"
         paper = (

@@ -29,6 +29,7 @@ from testsgd.models.network import read_network
 from testsgd.models.training_split import Split, data_labels, output_labels, split_data
 from testsgd.progress import PhaseProgress, shown_phase
 
+EPOCHS = 30
 # Of TensorFlow's levels of messages the one that shows none.
 _NOTHING = "3"
 
@@ -242,7 +243,7 @@ def train_network(
     folder: Path,
     *,
     seed: int = 0,
-    epochs: int = 30,
+    epochs: int = EPOCHS,
     batch_size: int = 128,
     progress: PhaseProgress | bool | None = None,
 ) -> TrainingReport:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from testsgd.generative.pictures import thumbnail
 from testsgd.generative.report import summary as documents
 from testsgd.generative.report.summary import GenerativeSummary
-from testsgd.generative.report.verdict import generative_verdict
+from testsgd.generative.report.verdict import PENDING, generative_verdict
 from testsgd.report.summaries import package_versions, present_moment
 
 if TYPE_CHECKING:
@@ -66,28 +66,28 @@ def summarise_assessment(
         },
     )
     coverage = None if outcome.coverage is None else _coverage(outcome.coverage)
-    found: dict[str, Any] = {
-        "created": present_moment(),
-        "versions": package_versions(("numpy",)),
-        "name": specification.name,
-        "digest": specification.digest(),
-        "settings": settings,
-        "sequences": [
+    unjudged = GenerativeSummary(
+        created=present_moment(),
+        versions=package_versions(("numpy",)),
+        name=specification.name,
+        digest=specification.digest(),
+        settings=settings,
+        sequences=[
             _sequence(sequence, most=MOST_DRAWN if keep_sequence else 0, pictures=shown)
             for sequence, shown in zip(
                 outcome.sequences, _all_pictures(outcome.sequences, pictures), strict=True
             )
         ],
-        "before": list(before),
-        "coverage": coverage,
-        "outputs": outcome.outputs,
-        "several": outcome.several,
-        "unanswered": outcome.unanswered,
-        "prompts_known": outcome.prompts_known,
-        "all_neutral": outcome.all_neutral,
-    }
-    verdict = generative_verdict(GenerativeSummary.model_construct(**found))
-    return GenerativeSummary(**found, verdict=verdict)
+        before=list(before),
+        coverage=coverage,
+        outputs=outcome.outputs,
+        several=outcome.several,
+        unanswered=outcome.unanswered,
+        prompts_known=outcome.prompts_known,
+        all_neutral=outcome.all_neutral,
+        verdict=PENDING,
+    )
+    return unjudged.model_copy(update={"verdict": generative_verdict(unjudged)})
 
 
 def _all_pictures(

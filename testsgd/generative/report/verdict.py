@@ -25,6 +25,9 @@ STATUS_NAMES: dict[Status, str] = {
 # So many values are named in a sentence.
 _NAMED = 4
 
+# What a summary has until its verdict is known, which follows from all else in it.
+PENDING = GenerativeVerdict(status="not_enough_evidence", exit_code=3, headline="", sentences=[])
+
 
 def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
     """Return the verdict: whether every value appeared as often as its requirement asks.

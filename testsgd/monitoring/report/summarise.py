@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from testsgd.fairness.wording import counted_property
 from testsgd.monitoring.report import summary as documents
 from testsgd.monitoring.report.summary import MonitoredComparison, MonitoringSummary
-from testsgd.monitoring.report.verdict import monitoring_verdict
+from testsgd.monitoring.report.verdict import PENDING, monitoring_verdict
 from testsgd.monitoring.specification import condition_of, resolved_beliefs
 from testsgd.monitoring.trials.event import shown
 from testsgd.report.summaries import package_versions, present_moment
@@ -81,16 +81,16 @@ def summarise_monitoring(
         key=lambda known: (not known.alerts, _ORDER[known.standing], -known.estimate),
     )
     listed = [_alert(alert) for alert in alerts[:MOST_ALERTS]]
-    parts: dict[str, Any] = {
-        "created": present_moment(),
-        "versions": package_versions(("numpy",)),
-        "name": specification.name,
-        "digest": specification.digest(),
-        "settings": _settings(specification),
-        "properties": [
+    unjudged = MonitoringSummary(
+        created=present_moment(),
+        versions=package_versions(("numpy",)),
+        name=specification.name,
+        digest=specification.digest(),
+        settings=_settings(specification),
+        properties=[
             _property(watched, specification.estimate) for watched in specification.monitored
         ],
-        "stream": documents.StreamSummary.of(
+        stream=documents.StreamSummary.of(
             status,
             refused=refused,
             dead_letters_this_run=dead_letters,
@@ -98,13 +98,13 @@ def summarise_monitoring(
             unnamed_decisions=[shown(text) for text in unnamed_decisions[:_MOST_VALUES]],
             unnamed_decisions_left_out=len(unnamed_decisions[_MOST_VALUES:]),
         ),
-        "comparisons": [_comparison(comparison) for comparison in ordered],
-        "alerts_raised": status.alerts,
-        "alerts": listed,
-        "alerts_left_out": alerts_left_out + len(alerts) - len(listed),
-    }
-    verdict = monitoring_verdict(MonitoringSummary.model_construct(**parts))
-    return MonitoringSummary(**parts, verdict=verdict)
+        comparisons=[_comparison(comparison) for comparison in ordered],
+        alerts_raised=status.alerts,
+        alerts=listed,
+        alerts_left_out=alerts_left_out + len(alerts) - len(listed),
+        verdict=PENDING,
+    )
+    return unjudged.model_copy(update={"verdict": monitoring_verdict(unjudged)})
 
 
 def _property(watched: MonitoredProperty, estimate: EstimatePart) -> documents.PropertySummary:

@@ -9,6 +9,9 @@ from testsgd.monitoring.report import wording
 from testsgd.monitoring.report.summary import MonitoringSummary, MonitorVerdict, Status
 from testsgd.report.formatting import count, plural
 
+# What a summary has until its verdict is known, which follows from all else in it.
+PENDING = MonitorVerdict(status="not_enough_evidence", exit_code=3, headline="", sentences=[])
+
 
 def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
     """Return the verdict on a monitored stream: its status, its exit code and its sentences.

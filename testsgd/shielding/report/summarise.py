@@ -20,7 +20,7 @@ from testsgd.shielding.report.summary import (
     ShieldSummary,
     SimulationSummary,
 )
-from testsgd.shielding.report.verdict import simulation_verdict, synthesis_verdict
+from testsgd.shielding.report.verdict import PENDING, simulation_verdict, synthesis_verdict
 from testsgd.shielding.solving import WindowedPolicy
 
 if TYPE_CHECKING:
@@ -159,22 +159,22 @@ def summarise_synthesis(
     stored_bytes: int | None = None,
 ) -> ShieldSummary:
     """Return the document of a synthesis, with the memory predicted and the size of the file."""
-    fields: dict[str, Any] = {
-        "created": present_moment(),
-        "versions": package_versions(_PACKAGES),
-        "digest": digest,
-        "requirement": _requirement(specification),
-        "inputs": _inputs(specification, inputs),
-        "synthesis": documents.SynthesisSummary(
+    unjudged = ShieldSummary(
+        created=present_moment(),
+        versions=package_versions(_PACKAGES),
+        digest=digest,
+        requirement=_requirement(specification),
+        inputs=_inputs(specification, inputs),
+        synthesis=documents.SynthesisSummary(
             expected_cost=float(solution.expected_cost),
             seconds=float(solution.seconds),
             predicted_bytes=predicted_bytes,
             stored_bytes=stored_bytes,
             storage="windows" if isinstance(solution.policy, WindowedPolicy) else "whole",
         ),
-    }
-    verdict = synthesis_verdict(ShieldSummary.model_construct(**fields))
-    return ShieldSummary(**fields, verdict=verdict)
+        verdict=PENDING,
+    )
+    return unjudged.model_copy(update={"verdict": synthesis_verdict(unjudged)})
 
 
 def summarise_simulation(
@@ -197,28 +197,28 @@ def summarise_simulation(
     guaranteed = simulation.guaranteed
     interventions = simulation.interventions.sum(axis=1)
     decisions = simulation.runs * simulation.periods * simulation.horizon
-    fields: dict[str, Any] = {
-        "created": present_moment(),
-        "versions": package_versions(_PACKAGES),
-        "settings": parameters,
-        "logged": logged,
-        "requirement": _requirement(specification),
-        "inputs": _inputs(specification, inputs),
-        "seconds": seconds,
-        "expected_cost": None if expected_cost == math.inf else expected_cost,
-        "unshielded": _side(simulation.bias_unshielded, simulation.above_unshielded),
-        "shielded": _side(simulation.bias, simulation.above),
-        "bins": bias_bins(last_without, last_shielded, bound=float(simulation.bound)),
-        "interventions": _spread(interventions),
-        "changed": float(interventions.sum() / decisions),
-        "cost": _spread(simulation.cost.sum(axis=1)),
-        "utility": _utility(simulation),
-        "periods": [_period(simulation, index) for index in range(simulation.periods)],
-        "guaranteed": int(guaranteed.sum()),
-        "broken": int((guaranteed & simulation.above).sum()),
-    }
-    verdict = simulation_verdict(SimulationSummary.model_construct(**fields))
-    return SimulationSummary(**fields, verdict=verdict)
+    unjudged = SimulationSummary(
+        created=present_moment(),
+        versions=package_versions(_PACKAGES),
+        settings=parameters,
+        logged=logged,
+        requirement=_requirement(specification),
+        inputs=_inputs(specification, inputs),
+        seconds=seconds,
+        expected_cost=None if expected_cost == math.inf else expected_cost,
+        unshielded=_side(simulation.bias_unshielded, simulation.above_unshielded),
+        shielded=_side(simulation.bias, simulation.above),
+        bins=bias_bins(last_without, last_shielded, bound=float(simulation.bound)),
+        interventions=_spread(interventions),
+        changed=float(interventions.sum() / decisions),
+        cost=_spread(simulation.cost.sum(axis=1)),
+        utility=_utility(simulation),
+        periods=[_period(simulation, index) for index in range(simulation.periods)],
+        guaranteed=int(guaranteed.sum()),
+        broken=int((guaranteed & simulation.above).sum()),
+        verdict=PENDING,
+    )
+    return unjudged.model_copy(update={"verdict": simulation_verdict(unjudged)})
 
 
 def _requirement(specification: ShieldSpecification) -> documents.RequirementSummary:

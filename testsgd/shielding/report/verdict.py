@@ -8,6 +8,9 @@ from testsgd.shielding.report import wording
 from testsgd.shielding.report.summary import ShieldSummary, ShieldVerdict, SimulationSummary, Status
 from testsgd.shielding.report.wording import ASSUMPTIONS, cost_text
 
+# What a summary has until its verdict is known, which follows from all else in it.
+PENDING = ShieldVerdict(status="gate_failed", exit_code=1, headline="", sentences=[])
+
 
 def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
     """Return what the shield keeps and what it costs; the summary has no verdict yet."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -44,20 +43,19 @@ def summarise(
     if past is None:
         rate, label_rate = assumed_rates(specification, parameters)
         settings = replace(parameters, rate=rate, label_rate=label_rate)
-    parts: dict[str, Any] = {
-        "created": present_moment(),
-        "versions": package_versions(("numpy",)),
-        "name": specification.name,
-        "digest": specification.digest(),
-        "settings": settings,
-        "past": past,
-        "groups": list(population.groups),
-        "shares": _shares(population),
-        "rate": population.rate,
-        "alarms": alarms,
-    }
-    verdict = _verdict(parameters, alarms, _assumed(specification, population, parameters))
-    return MonitorSimulationSummary(**parts, verdict=verdict)
+    return MonitorSimulationSummary(
+        created=present_moment(),
+        versions=package_versions(("numpy",)),
+        name=specification.name,
+        digest=specification.digest(),
+        settings=settings,
+        past=past,
+        groups=list(population.groups),
+        shares=_shares(population),
+        rate=population.rate,
+        alarms=alarms,
+        verdict=_verdict(parameters, alarms, _assumed(specification, population, parameters)),
+    )
 
 
 def _alarms(
