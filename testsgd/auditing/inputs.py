@@ -48,7 +48,58 @@ def find_model_and_table(
     seed: int,
     trust_pickle: bool = False,
 ) -> tuple[LoadedModel[Model], Table]:
-    """Load a model of rows and its rows; if both fail, raise the error about the rows."""
+    """Load a model of rows and its rows; if both fail, raise the error about the rows.
+
+    Parameters
+    ----------
+    model : object
+        As for :func:`testsgd.models.load_model`.
+    data : object
+        As for :func:`testsgd.data.find_table`.
+    specification : DatasetSpecification
+        The data set.
+    favourable_given : bool
+        True if the user named the favourable label for this audit.
+    threshold : float
+        Scores of the favourable label above it count as favourable.
+    limit : int or None
+        Size of a random sample of the rows; None for all.
+    seed : int
+        The seed of the sample.
+    trust_pickle : bool
+        Whether files may be read that run code when they are.
+
+    Returns
+    -------
+    loaded : LoadedModel
+        The model.
+    table : Table
+        The rows, with the columns that the model takes besides the described ones.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, and the rows can.
+    ParameterError
+        If the threshold is not in [0, 1), `limit` is below 1 or `seed` below 0.
+    DataError, DownloadError
+        As for :func:`testsgd.data.find_table`.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification
+    >>> loaded, table = find_model_and_table(
+    ...     None,
+    ...     None,
+    ...     load_specification("demo"),
+    ...     favourable_given=False,
+    ...     threshold=0.5,
+    ...     limit=100,
+    ...     seed=0,
+    ... )
+    >>> len(table), int(loaded.model.decisions(table.frame).sum()) > 0
+    (100, True)
+    """
     try:
         loaded = load_model(
             model,

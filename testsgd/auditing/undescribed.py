@@ -431,7 +431,24 @@ def check_not_sensitive(named: Mapping[str, str | None], sensitive_features: Seq
 def no_sensitive_feature(frame: pd.DataFrame, named: Mapping[str, str | None]) -> ParameterError:
     """Return the error of a file of which no sensitive feature is named.
 
-    `named`: columns by what they are for, which are no sensitive features.
+    Parameters
+    ----------
+    frame : data frame
+        The rows of the file.
+    named : mapping of str to str or None
+        Columns by what they are for, such as ``{"predictions": "approved"}``. They are no sensitive
+        features, so the remedy leaves them out.
+
+    Returns
+    -------
+    ParameterError
+        Its remedy lists up to 20 of the other columns. It is not raised here.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"sex": ["f"], "age": [30], "approved": ["yes"]})
+    >>> print(no_sensitive_feature(rows, {"predictions": "approved"}))
+    sensitive: no sensitive feature is named; name some of the columns sex, age
     """
     others = [str(column) for column in frame.columns if column not in named.values()]
     return ParameterError(
@@ -477,7 +494,37 @@ def rows_of(data: Any) -> pd.DataFrame:
 def with_sensitive(
     given_rows: pd.DataFrame, sensitive_features: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the rows with all sensitive features, and the names of these."""
+    """Return the rows with all sensitive features, and the names of these.
+
+    Parameters
+    ----------
+    given_rows : data frame, n rows
+        What the model takes, perhaps with sensitive features among its columns.
+    sensitive_features : str, sequence of str, or data frame, series or mapping of n rows
+        Names of columns, or columns that the model does not take.
+
+    Returns
+    -------
+    rows : data frame, n rows
+        The given rows, and behind them the sensitive features that are no columns of theirs.
+    names : tuple of str
+        The sensitive features. Names are not looked up among the columns here.
+
+    Raises
+    ------
+    DataError
+        If columns are given, and they are no columns with names, have no fixed order, have another
+        number or another order of rows, or one has the name of a given column and other values.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"income": [100, 200]})
+    >>> rows, names = with_sensitive(people, pd.DataFrame({"sex": ["f", "m"]}))
+    >>> rows.columns.tolist(), names
+    (['income', 'sex'], ('sex',))
+    >>> with_sensitive(people, "income")[1]
+    ('income',)
+    """
     if isinstance(sensitive_features, str):
         return given_rows, (sensitive_features,)
     if isinstance(sensitive_features, Sequence):

@@ -194,6 +194,19 @@ class Baseline(Protocol):
 
     A class with these attributes and :meth:`run` is one; :func:`run_baseline` runs those that are
     shipped by name.
+
+    Examples
+    --------
+    >>> class LargestGap(Baseline):
+    ...     method, title = "gap", "Largest gap"
+    ...     measure = "difference of the selection rates"
+    ...     finding = "a gap above 0"
+    ...
+    ...     def run(self, subject, *, time_limit=None):
+    ...         return BaselineResult(method=self.method, title=self.title, measure=self.measure)
+    >>> method = LargestGap()
+    >>> method.names_groups, method.is_finding(None, method.run(None))
+    (True, False)
     """
 
     method: str  # Its short name, as in a command.

@@ -50,7 +50,26 @@ Node: TypeAlias = Ordering | Membership | Negation | Junction
 
 
 def read_number(text: str) -> int | float | None:
-    """Return the number that a text is, a whole one exactly, or None."""
+    """Return the number that a text is, a whole one exactly, or None.
+
+    Parameters
+    ----------
+    text : str
+        Digits, with a sign, a decimal point and an exponent if needed; nothing around them.
+
+    Returns
+    -------
+    int, float or None
+        An int if there is neither a point nor an exponent, else a float. None if the text is no
+        such number, or has more than 300 digits in a row or more than three in its exponent.
+
+    Examples
+    --------
+    >>> read_number("-30"), read_number("2.50"), read_number("1e3")
+    (-30, 2.5, 1000.0)
+    >>> read_number("30 years"), read_number("nan")
+    (None, None)
+    """
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None

@@ -17,9 +17,22 @@ _BLOCK = 1 << 16
 
 
 class FileInUseError(OSError):
-    """Another process adds to a file.
+    """The error of a file that cannot be added to, as another process adds to it.
 
-    It is an ``OSError``, as a file that cannot be opened is; the reason is in ``strerror``.
+    It is an ``OSError``, as a file that cannot be opened is.
+
+    Attributes
+    ----------
+    errno : int
+        ``errno.EAGAIN``.
+    strerror : str
+        The reason, in words.
+    filename : str
+        The path of the file.
+
+    Notes
+    -----
+    :class:`testsgd.io.LineFile` raises it when it cannot lock the file. The file is left as it is.
     """
 
 

@@ -27,7 +27,15 @@ _recognising = threading.RLock()
 
 
 class ForeignDatabaseError(ValueError):
-    """A file is no database, or another program's; the message says which, without its name."""
+    """The error of a file that is no database, or another program's.
+
+    The message says which of these it is, without the file's name: the caller adds that.
+
+    Notes
+    -----
+    :func:`testsgd.io.recognised_database` raises it before SQLite has touched the file, which is
+    left as it is. It is raised later, too, if the file turns out to have been replaced in between.
+    """
 
 
 @contextlib.contextmanager

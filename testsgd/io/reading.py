@@ -26,15 +26,46 @@ _STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 class UnsuitableFileError(OSError):
-    """A file that is not read: it is a device or a pipe, or too large.
+    """The error of a file that is not read: a device or a pipe, or one too large or damaged.
 
-    It is an ``OSError``, so that what is said of a file that cannot be read is said of it, too; the
-    reason is in ``strerror``.
+    It is an ``OSError``, so that code that handles a file that cannot be read handles it too.
+
+    Attributes
+    ----------
+    errno : int
+        ``errno.EINVAL``, or ``errno.EFBIG`` of a :class:`TooLargeError`.
+    strerror : str
+        The reason, in words.
+    filename : str
+        The path of the file, or what a stream is called.
+
+    Examples
+    --------
+    >>> try:
+    ...     check_regular("/dev/zero")
+    ... except UnsuitableFileError as error:
+    ...     error.strerror, error.filename
+    ('not a regular file', '/dev/zero')
     """
 
 
 class TooLargeError(UnsuitableFileError):
-    """A file, or what is in it, that is larger than what is read."""
+    """The error of a file, or of something in it, that is larger than what is read.
+
+    Notes
+    -----
+    The attributes are those of :class:`UnsuitableFileError`. It is raised for a file, a line or a
+    member of an archive above its bound, and for content that unpacks to far more than the file
+    takes. ``strerror`` has the bound.
+
+    Examples
+    --------
+    >>> try:
+    ...     list(lines_of(io.BytesIO(bytes(3 * 2**20)), "events", at_most=2**20))
+    ... except TooLargeError as error:
+    ...     error.strerror
+    'line 1 is longer than 1 MiB, which is too much'
+    """
 
 
 def read_bytes(path: str | Path, *, at_most: int = DOCUMENT_BYTES) -> bytes:

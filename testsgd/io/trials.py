@@ -15,7 +15,14 @@ from collections.abc import Sequence
 
 
 class TrialError(ValueError):
-    """A library did not come back from a file: it ended its process, or took too long."""
+    """The error of a library that did not come back from a file.
+
+    Notes
+    -----
+    :func:`testsgd.io.check_by_trial` raises it if the child process was ended by a signal, or took
+    too long. The message says which, and does not name the file; a script that raises an exception
+    itself is no such case.
+    """
 
 
 _NO_RETURN = "its library does not come back from it"

@@ -35,7 +35,32 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def writing_to(
     target: Path, remedy: str = "choose a folder that can be written to"
 ) -> Iterator[None]:
-    """Raise a :class:`ConfigurationError` where the system refuses what the block does."""
+    """Raise a :class:`ConfigurationError` where the system refuses what the block does.
+
+    Parameters
+    ----------
+    target : pathlib.Path
+        What is written to, for the error.
+    remedy : str
+        What to do if that is refused.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    ConfigurationError
+        If the block raises an OSError, whose reason is in it. Other errors pass as they are.
+
+    Examples
+    --------
+    >>> with writing_to(Path("report.html"), "choose another name"):
+    ...     raise PermissionError(errno.EACCES, "Permission denied")
+    Traceback (most recent call last):
+        ...
+    testsgd.errors.ConfigurationError: report.html: cannot write there (Permission denied); ...
+    """
     try:
         yield
     except OSError as error:
@@ -54,7 +79,12 @@ if hasattr(os, "register_at_fork"):
 def remove_unfinished() -> None:
     """Remove the temporary folders of this process and all that is in them; for its end.
 
-    What writes a file removes its own, but where that itself is interrupted.
+    Notes
+    -----
+    :func:`atomic_path` and :func:`files_together` remove their own, also if an error is raised; a
+    folder is left only if that removal itself is interrupted. Interruptions and requests to
+    terminate wait until all are removed. A folder whose files were being moved to their places
+    stays: the next process that writes there moves the rest.
     """
     with _interruptions_later():
         for staging in tuple(_unfinished):
@@ -193,11 +223,41 @@ def _finish_or_wait(move: _Move, target: Path) -> None:
 
 @contextlib.contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """Return a path in a temporary folder beside `target`, moved onto it when the block succeeds.
+    """Yield a path in a temporary folder beside `target`, moved onto it when the block succeeds.
 
     If the block raises, the temporary folder is removed and `target` is left as it was. What a
     process that was killed left of this is removed by the next one. A file that testsgd did not
     write, or one of another kind, is not replaced.
+
+    Parameters
+    ----------
+    target : pathlib.Path
+        The file to write. Its folder is made if it is not there.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write it: a path with the same name, at which there is nothing yet.
+
+    Raises
+    ------
+    ConfigurationError
+        If the folder cannot be written to, `target` is not to be replaced, or the disk is full.
+
+    Notes
+    -----
+    Within :func:`testsgd.io.moved_together` a file that is among its targets is moved at its end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "rates.csv"
+    ...     with atomic_path(target) as temporary:
+    ...         _ = temporary.write_text("group,rate", encoding="utf-8")
+    ...         is_there = target.exists()
+    ...     is_there, target.exists()
+    (False, True)
     """
     target = Path(target)
     check_replaceable(target)
@@ -226,13 +286,44 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
-    """Return a temporary folder whose files are moved into `folder` when the block succeeds.
+    """Yield a temporary folder whose files are moved into `folder` when the block succeeds.
 
-    If the block raises, as on a full disk, none of them is there and `folder` is as it was. They
-    are moved in the order of their names, but for `last`, the file by which a reader tells whether
-    all are there. What a process that was killed left of this is removed; if it was killed while it
-    moved its files, those that are left are moved first. Until then :func:`is_mixed` is true of
-    the folder.
+    If the block raises, as on a full disk, none of them is there and `folder` is as it was. What a
+    process that was killed left of this is removed; if it was killed while it moved its files,
+    those that are left are moved first. Until then :func:`is_mixed` is true of the folder.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where the files belong. It is made if it is not there.
+    last : str, optional
+        Name of the file that is moved last, by which a reader sees whether all are there. The
+        others are moved in the order of their names.
+
+    Yields
+    ------
+    pathlib.Path
+        The folder to write the files to.
+
+    Raises
+    ------
+    ConfigurationError
+        If `folder` cannot be written to, or has a file that is not to be replaced.
+
+    Notes
+    -----
+    Within :func:`testsgd.io.moved_together` the files of a folder that is among its targets are
+    moved at its end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with files_together(Path(folder), last="card.json") as staging:
+    ...         for name in ("card.json", "rates.csv"):
+    ...             _ = (staging / name).write_text("{}", encoding="utf-8")
+    ...     sorted(file.name for file in Path(folder).iterdir())
+    ['card.json', 'rates.csv']
     """
     folder = Path(folder)
     with writing_to(folder):
@@ -386,18 +477,77 @@ def _is_own_format(file: Path, folder: Path) -> bool:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write `text` as UTF-8, whole or not at all."""
+    """Write `text` as UTF-8, whole or not at all.
+
+    Parameters
+    ----------
+    target : pathlib.Path
+        The file, as for :func:`atomic_path`.
+    text : str
+        Line ends are written as they are.
+
+    Raises
+    ------
+    ConfigurationError
+        As :func:`atomic_path`.
+    UnicodeEncodeError
+        If the text has half a surrogate pair; there is no file then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "note.txt"
+    ...     write_text(target, "größer")
+    ...     target.read_text(encoding="utf-8")
+    'größer'
+    """
     write_stream(target, lambda stream: stream.write(text))
 
 
 def write_bytes(target: Path, content: bytes) -> None:
-    """Write bytes, whole or not at all."""
+    """Write bytes, whole or not at all.
+
+    Parameters
+    ----------
+    target : pathlib.Path
+        The file, as for :func:`atomic_path`.
+    content : bytes
+
+    Raises
+    ------
+    ConfigurationError
+        As :func:`atomic_path`.
+    """
     with atomic_path(target) as temporary:
         temporary.write_bytes(content)
 
 
 def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
-    """Call `write` with an open UTF-8 stream; the file appears whole or not at all."""
+    """Call `write` with an open UTF-8 stream; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    target : pathlib.Path
+        The file, as for :func:`atomic_path`.
+    write : callable
+        Takes a text stream and writes to it. Line ends are written as they are. What it returns is
+        not used; what it raises passes, and there is no file then.
+
+    Raises
+    ------
+    ConfigurationError
+        As :func:`atomic_path`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "numbers.txt"
+    ...     write_stream(target, lambda stream: stream.writelines(f"{n};" for n in range(3)))
+    ...     target.read_text(encoding="utf-8")
+    '0;1;2;'
+    """
     with (
         atomic_path(target) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as stream,
@@ -408,7 +558,15 @@ def write_stream(target: Path, write: Callable[[TextIO], object]) -> None:
 def discard_output(*streams: TextIO) -> None:
     """Let what is written to streams from now on go nowhere, as they have no reader any more.
 
-    Python would try again at its exit, and fail.
+    Parameters
+    ----------
+    *streams : text stream
+        Open streams with a file number, such as ``sys.stdout``.
+
+    Notes
+    -----
+    Python would try at its exit to write what is left, and fail. The number of each stream then
+    stands for the null device; the stream object stays the same.
     """
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
@@ -418,8 +576,12 @@ def discard_output(*streams: TextIO) -> None:
 def open_streams() -> None:
     """Let what is written to a closed standard stream go nowhere, and nothing be read from one.
 
+    Notes
+    -----
     Python has None in the place of a stream that is closed when it starts. Its number would be that
-    of the next file that is opened, and what a library prints would end up in that file.
+    of the next file that is opened, and what a library prints would end up in that file. So
+    ``sys.stdin``, ``sys.stdout`` and ``sys.stderr`` are set to streams of the null device where
+    they are None. The others are left as they are.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
@@ -442,7 +604,28 @@ def _is_open(number: int) -> bool:
 
 
 def lock(file: int) -> bool:
-    """Lock an open file until it is closed; return whether no other process has it locked."""
+    """Lock an open file until it is closed; return whether no other process has it locked.
+
+    Parameters
+    ----------
+    file : int
+        Number of an open file.
+
+    Returns
+    -------
+    bool
+        True if it is locked now; False if it was locked through another opening of the file. On
+        Windows always True, without a lock.
+
+    Raises
+    ------
+    OSError
+        If the file system knows no locks.
+
+    Notes
+    -----
+    It does not wait. The lock is advisory: only processes that ask for it are kept out.
+    """
     if fcntl is None:  # pragma: no cover  (Windows)
         return True
     try:
@@ -456,8 +639,34 @@ def lock(file: int) -> bool:
 def locked(target: Path) -> Iterator[bool]:
     """Lock a file that is replaced as a whole, and yield whether no other process has it locked.
 
-    What is locked is a file beside it, which is there only as long; after a crash it may be left,
-    unlocked, and is used again.
+    Parameters
+    ----------
+    target : pathlib.Path
+        The file, which need not be there.
+
+    Yields
+    ------
+    bool
+        Whether it is locked now, until the block ends; if not, another process has it locked.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file beside it cannot be opened.
+
+    Notes
+    -----
+    What is locked is a file beside it, with ``.lock`` behind its name, which is there only as long;
+    after a crash it may be left, unlocked, and is used again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "state.json"
+    ...     with locked(target) as is_free:
+    ...         [is_free, *(file.name for file in Path(folder).iterdir())]
+    [True, 'state.json.lock']
     """
     beside = target.with_name(f"{target.name}.lock")
     file, free = _open_locked(beside)
@@ -485,7 +694,18 @@ def _open_locked(path: Path) -> tuple[int, bool]:
 
 
 def import_pyarrow() -> tuple[Any, Any]:
-    """Import what writes Parquet, or say which extra brings it."""
+    """Import what writes Parquet, or say which extra brings it.
+
+    Returns
+    -------
+    pa, pq : module
+        ``pyarrow`` and ``pyarrow.parquet``.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -495,7 +715,30 @@ def import_pyarrow() -> tuple[Any, Any]:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the sha256 of a file's bytes, in hexadecimal."""
+    """Return the sha256 of a file's bytes, in hexadecimal.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        The file, which is read piece by piece.
+
+    Returns
+    -------
+    str
+        64 digits, in lower case.
+
+    Raises
+    ------
+    OSError
+        If it is missing or cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     sha256_of_file(file.name)[:16]
+    'e3b0c44298fc1c14'
+    """
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -29,6 +29,26 @@ class PreparedRows(Protocol):
 
     :meth:`Model.prepare` returns them. A model may keep what it computed for the rows as they are,
     so that a replaced column takes less work.
+
+    Notes
+    -----
+    :class:`PlainRows` are such rows of any model. The protocol can be checked at run time, by the
+    names of its members: ``isinstance(rows, PreparedRows)``.
+
+    Examples
+    --------
+    >>> from testsgd.data import Label
+    >>> label = Label(column="granted", favourable="yes", values=["no", "yes"])
+    >>> model = CallableModel(
+    ...     lambda frame: np.where(frame["age"] >= 35, "yes", "no"), label=label, name="adults"
+    ... )
+    >>> people = model.prepare(pd.DataFrame({"age": [30, 40]}))
+    >>> isinstance(people, PreparedRows)
+    True
+    >>> people.decisions().tolist(), people.asked
+    ([False, True], 2)
+    >>> people.decisions_with("age", pd.Series([35, 45]), np.array([True, False])).tolist()
+    [True]
     """
 
     asked: int  # How many rows the model has been asked about so far.
@@ -63,6 +83,37 @@ class Model(BlackBox, Protocol):
     """A model of rows under audit: it decides which rows get the favourable label.
 
     :class:`CallableModel`, :class:`NetworkModel` and :class:`PredictionColumn` are such models.
+
+    Attributes
+    ----------
+    name, kind : str
+        What reports call the model, and what it is in words.
+    thread_safe : bool
+        Whether several threads may ask it at once.
+    output : {"labels", "scores"}
+        What it computes before it decides.
+    threshold : float or None
+        The score above which the decision is favourable; None for labels.
+
+    Examples
+    --------
+    A model that is written by hand:
+
+    >>> class Adults:
+    ...     name, kind, thread_safe = "adults", "a rule by age", True
+    ...     output, threshold = "labels", None
+    ...
+    ...     def decisions(self, frame):
+    ...         return frame["age"].to_numpy() >= 18
+    ...
+    ...     def prepare(self, frame):
+    ...         return PlainRows(self, frame)
+    >>> people = pd.DataFrame({"age": [17, 30]})
+    >>> Adults().decisions(people).tolist()
+    [False, True]
+    >>> everyone = np.array([True, True])
+    >>> Adults().prepare(people).decisions_with("age", pd.Series([18, 3]), everyone).tolist()
+    [True, False]
     """
 
     def decisions(self, frame: pd.DataFrame) -> NDArray[np.bool_]:

@@ -419,10 +419,26 @@ def _check_hash(file: Path, digest: Any) -> None:
 
 @contextmanager
 def model_folder(folder: Path) -> Iterator[Path]:
-    """Return a temporary folder for the files of a model; they are moved to `folder` at the end.
+    """Yield a temporary folder for the files of a model; they are moved to `folder` at the end.
 
     The card comes last and holds the hashes of all: after a process was killed while
     it moved them, a reader of the folder sees that they do not belong together.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where the files belong. It is made if it is not there.
+
+    Yields
+    ------
+    pathlib.Path
+        The folder to write the model, its card and further files to. If there is a card, it has the
+        hash of the model when the block ends; those of the further files are added to it then.
+
+    Raises
+    ------
+    ConfigurationError
+        As :func:`testsgd.io.files_together`.
     """
     with files_together(folder, last=CARD_FILE) as staging:
         yield staging

@@ -35,6 +35,23 @@ class Axis(Protocol):
 
     Every value of the feature falls into one cell. A rule selects a set of cells. Rules are
     numbered from 0, and cells too; both orders are fixed by the axis.
+
+    Notes
+    -----
+    :class:`CategoryAxis` and :class:`IntervalAxis` are such axes, and :func:`sensitive_axes`
+    returns those of a table. No rule selects all cells or none, so that each has rows inside and
+    outside wherever all cells have rows.
+
+    Examples
+    --------
+    >>> axis: Axis = IntervalAxis("age", (0.0, 30.0, 60.0, 90.0))
+    >>> axis.labels, axis.rule_count
+    (('0 to 30', '30 to 60', '60 to 90'), 5)
+    >>> axis.rule(2).text, axis.matrix[2].tolist()
+    ('30 <= age < 60', [0, 1, 0])
+    >>> counts = np.array([1, 2, 4])
+    >>> bool(np.array_equal(axis.contract(counts, 0), axis.matrix @ counts))
+    True
     """
 
     @property

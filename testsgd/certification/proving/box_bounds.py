@@ -14,6 +14,28 @@ class BoxBounds(NamedTuple):
     """What is proved of B boxes, and where to split them; all arrays have shape (B,) if not noted.
 
     Shares are of the box.
+
+    Notes
+    -----
+    ``1 - fair - unfair`` is the undecided share of a box.
+    :meth:`testsgd.certification.proving.Prover.analyse` returns the bounds. Several threads may
+    fill the arrays in, each its own rows.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import find_domain, find_network
+    >>> from testsgd.certification.proving import Prover, build_problem
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> problem = build_problem(find_network(model), find_domain(ranges, protected="man"))
+    >>> with Prover(problem) as prover:
+    ...     bounds = prover.analyse(np.array([[0.0], [8.0]]), np.array([[7.0], [10.0]]), bins=48)
+    >>> bounds.status.tolist()
+    [1, 2]
+    >>> bounds.rows(np.array([1])).status.tolist()
+    [2]
     """
 
     status: NDArray[np.int8]  # 1 all of it is fair, 2 all of it is unfair, 0 open.

@@ -84,8 +84,53 @@ class BranchAndBound:
     """A branch-and-bound search over the boxes of one problem, continued step by step.
 
     The open boxes, and the boxes that are decided as a whole, cover the domain and do not overlap.
-    With `keep_closed` the decided boxes are kept one by one, for tests. `when_decided` is called
-    with boxes that are decided as a whole: their ends, status and shares.
+
+    Parameters
+    ----------
+    prover : Prover
+        The prover of the problem, within its ``with`` statement.
+    keep_closed : bool
+        Whether the decided boxes are kept one by one in ``closed``, for tests.
+    when_decided : callable, optional
+        Called with boxes that are decided as a whole: their lower and upper ends, of shape
+        (n, axes), their status, 1 for fair and 2 for unfair, and their shares of the domain, of
+        shape (n,).
+
+    Attributes
+    ----------
+    axes : Axes
+        The free inputs of the problem.
+    boxes : OpenBoxes
+        The open boxes.
+    tree : SplitTree
+        How boxes were split, with the shares of the decided ones.
+    fair, unfair : float
+        Shares of the domain in boxes that are decided as a whole.
+    looks : int
+        How many boxes were analysed so far; one that was analysed twice counts twice.
+    examples : list of (numpy.ndarray, numpy.ndarray)
+        The ends of up to 64 boxes that are unfair as a whole.
+    closed : list of (numpy.ndarray, numpy.ndarray, numpy.ndarray)
+        The ends and the status of the boxes that each analysis decided; empty without
+        `keep_closed`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import find_domain, find_network
+    >>> from testsgd.certification.proving import build_problem
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> problem = build_problem(find_network(model), find_domain(ranges, protected="man"))
+    >>> with Prover(problem) as prover:
+    ...     search = BranchAndBound(prover)
+    ...     search.begin()
+    ...     while search.step():
+    ...         pass
+    >>> shares = search.shares  # Skills of 8, 9 and 10 out of 20 are enough for men alone.
+    >>> round(shares.certified, 9), round(shares.falsified, 9), shares.undecided
+    (0.85, 0.15, 0.0)
     """
 
     def __init__(

@@ -142,7 +142,26 @@ def sure_decisions(problem: Problem, points: Floats) -> tuple[NDArray[np.bool_],
 
 
 class Answers(NamedTuple):
-    """The decisions and sums of the network, run in its own arithmetic, at n points."""
+    """The decisions and sums of the network, run in its own arithmetic, at n points.
+
+    Notes
+    -----
+    :func:`ask` returns them. A person is one combination of protected values, and a decision is the
+    index of a label. Answers are what the model itself gives, with its rounding, so they prove
+    nothing about other points.
+
+    Examples
+    --------
+    >>> answers = Answers(
+    ...     points=np.array([[7.0], [8.0]]),
+    ...     decisions=np.array([[0, 0], [0, 1]]),
+    ...     sums=np.array([[[-3.5], [-0.5]], [[-2.5], [0.5]]]),
+    ... )
+    >>> answers.unfair.tolist()
+    [False, True]
+    >>> answers.of(np.array([1])).points.tolist()
+    [[8.0]]
+    """
 
     points: Floats  # Shape (n, axes).
     decisions: NDArray[np.intp]  # Shape (n, persons).

@@ -99,6 +99,35 @@ def parted(enumeration: Enumeration) -> PartedPeople:
     """Return boxes that part the fair people of an enumeration from the unfair ones.
 
     They are the leaves of a decision tree that is grown until each holds people of one kind.
+
+    Parameters
+    ----------
+    enumeration : Enumeration
+        All people of a domain with their answers.
+
+    Returns
+    -------
+    PartedPeople
+        For each leaf the smallest box around its people. The boxes hold everyone, do not overlap,
+        and their shares add up to 1.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import find_domain, find_network
+    >>> from testsgd.certification.proving import build_problem
+    >>> from testsgd.certification.search import enumerate_people
+    >>> model = LogisticRegression().fit([[0, 0], [19, 1]], [0, 1])
+    >>> model.coef_[:], model.intercept_[:] = [[1.0, 3.0]], [-10.5]
+    >>> network = find_network(model)
+    >>> ranges = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
+    >>> domain = find_domain(ranges, protected="man")
+    >>> parts = parted(enumerate_people(network, domain, build_problem(network, domain)))
+    >>> sorted(zip(parts.lo[:, 0].tolist(), parts.hi[:, 0].tolist(), parts.status.tolist()))
+    [(0.0, 7.0, 1), (8.0, 10.0, 2), (11.0, 19.0, 1)]
+    >>> box = int(parts.of(np.array([[9.0]]))[0])
+    >>> int(parts.status[box]), round(float(parts.share[box]), 9)
+    (2, 0.15)
     """
     # Imported here: more than a second, which only this needs.
     from sklearn.tree import DecisionTreeClassifier

@@ -151,7 +151,44 @@ def region_of(rules: Iterable[Condition], *shares: float, estimate: float | None
 
 
 def box_text(domain: Domain, axes: Axes, low: Floats, high: Floats) -> str:
-    """Return a box as people write its rules."""
+    """Return a box as people write its rules.
+
+    Parameters
+    ----------
+    domain : Domain
+        The domain.
+    axes : Axes
+        Its free inputs.
+    low, high : numpy.ndarray of float64, shape (axes,)
+        The ends of the box, both part of it; those of a category are indices.
+
+    Returns
+    -------
+    str
+        The sides that are narrower than the domain, joined by "and"; "the whole domain" if none is.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from testsgd.certification import find_domain, find_network
+    >>> from testsgd.certification.proving import build_problem
+    >>> model = LogisticRegression().fit([[0, 0, 0], [19, 9, 1]], [0, 1])
+    >>> domain = find_domain(
+    ...     {
+    ...         "inputs": {
+    ...             "skill": {"integer": [0, 19]},
+    ...             "years": {"integer": [0, 9]},
+    ...             "man": {"integer": [0, 1]},
+    ...         }
+    ...     },
+    ...     protected="man",
+    ... )
+    >>> axes = build_problem(find_network(model), domain).axes
+    >>> box_text(domain, axes, np.array([8.0, 0.0]), np.array([10.0, 9.0]))
+    'skill from 8 to 10'
+    >>> box_text(domain, axes, axes.low, axes.high)
+    'the whole domain'
+    """
     return _text(_conditions(domain, axes, low, high))
 
 

@@ -136,7 +136,28 @@ class Stage(Generic[M]):
 
 
 class Trainer(Protocol[M]):
-    """A model that can be trained again, with its training examples."""
+    """A model that can be trained again, with its training examples.
+
+    Notes
+    -----
+    ``M`` is the type of the black boxes that :meth:`refit` yields. Each yielded model stays as it
+    is while the training goes on, so that a caller can compare several of them and stop at any.
+
+    Examples
+    --------
+    A model that decides alike about everyone:
+
+    >>> class Constant:
+    ...     takes_weights = False
+    ...
+    ...     def refit(self, extra, *, weights=None, labels=None, seed):
+    ...         share = 0.5 if extra is None else extra.favourable.mean()
+    ...         yield Stage(lambda frame: np.full(len(frame), share > 0.5), "epoch 1")
+    >>> rows = pd.DataFrame({"age": [20, 30, 40]})
+    >>> extra = Examples(rows, np.array([True, True, False]))
+    >>> [(stage.name, stage.model(rows).tolist()) for stage in Constant().refit(extra, seed=0)]
+    [('epoch 1', [True, True, True])]
+    """
 
     takes_weights: bool  # True if examples may count more or less than others.
 
@@ -174,6 +195,11 @@ class Refitter(Trainer[M], Protocol[M]):
     """A model that can be trained again and written.
 
     :func:`refitter_for` returns the one for a model.
+
+    Notes
+    -----
+    ``M`` is the type of the black boxes that :meth:`refit` yields and :meth:`write` takes. If
+    ``goes_on`` is false, training begins anew, without the original weights.
     """
 
     kind: str  # What is trained and how, in words for a report.

@@ -15,6 +15,28 @@ class TextModel(BlackBox, Protocol):
     """A model of texts under audit: it decides which texts get the favourable label.
 
     :class:`CallableTextModel` and :class:`TextNetwork` are such models.
+
+    Attributes
+    ----------
+    name, kind : str
+        What reports call the model, and what it is in words.
+    thread_safe : bool
+        Whether several threads may ask it at once.
+    output : {"labels", "scores"}
+        What it computes before it decides.
+    threshold : float or None
+        The score above which the decision is favourable; None for labels.
+
+    Examples
+    --------
+    >>> class Short:
+    ...     name, kind, thread_safe = "short", "a rule by length", True
+    ...     output, threshold = "labels", None
+    ...
+    ...     def decisions(self, texts):
+    ...         return np.array([len(text) < 10 for text in texts], dtype=bool)
+    >>> Short().decisions(["hello", "a longer text"]).tolist()
+    [True, False]
     """
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.bool_]:

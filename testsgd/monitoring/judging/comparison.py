@@ -49,10 +49,58 @@ class WindowStatus:
 
 
 class Comparison:
-    """Counts the trials of one comparison, judges its bias, and keeps its alerts and windows.
+    """A comparison of groups: counts its trials, judges its bias, and keeps its alerts and windows.
 
-    `counts` are of the stream so far, or of the sliding window. Without `evidence` estimates
-    decide. `monitor`, `fingerprint`: the monitor's name and its digest, which every alert has.
+    Parameters
+    ----------
+    monitored : MonitoredProperty
+        The property that is watched.
+    conditions : tuple of (str, str)
+        Fields and the values within which the groups are compared; empty for all trials.
+    names : tuple of str
+        The groups that are known from the beginning. Others are added when they come.
+    beliefs : Beliefs
+        The prior belief about the rate of each group.
+    evidence : PairEvidence or None
+        What proves that a bias is above the bound; None: the estimates decide.
+    monitor, fingerprint : str
+        The monitor's name and the digest of its specification, which every alert has.
+
+    Attributes
+    ----------
+    counts : GroupCounts
+        The counters of each group, of the stream so far or of the sliding window.
+    counted : int
+        How many trials were counted, also those that left the window since.
+    alerts : int
+        How many alerts were raised.
+    in_alert : bool
+        Whether the last alert was raised and not cleared; with tumbling windows, whether the latest
+        one was above the bound when it was judged last.
+    first_alert : Alert or None
+        The first that was raised.
+    windows_judged, windows_above : int
+        How many tumbling windows are over, and how many of them were above the bound.
+    windows : deque of WindowStatus
+        The last 1,000 tumbling windows that are over.
+    looked : bool
+        Whether a period has ended since the first trial.
+    trajectory : list of TrajectoryPoint
+        Estimates so far, at fewer than 512 moments.
+
+    Examples
+    --------
+    >>> from testsgd.monitoring.judging.rates import Prior
+    >>> from testsgd.monitoring.specification import MonitorSpecification
+    >>> parity = {"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}
+    >>> (watched,) = MonitorSpecification.from_dict({"properties": [parity]}).monitored
+    >>> comparison = Comparison(watched, (), ("a", "b"), Beliefs(Prior(), {}), None, "loans", "")
+    >>> comparison.add("a", (1, 1)), comparison.add("b", (0, 1))
+    (0, 1)
+    >>> comparison.estimate(comparison.counts)
+    Fraction(1, 1)
+    >>> [alert.kind for alert in comparison.judge_estimate(None)], comparison.in_alert
+    (['raised'], True)
     """
 
     def __init__(

@@ -24,11 +24,41 @@ MOST_COMPARISONS = 1000
 
 
 class PropertyJudge:
-    """Counts and judges the trials of one property.
+    """A judge of one property: counts its trials in comparisons, and raises its alerts.
 
-    `error`: probability that any of its evidence is wrong, ever. `comparisons`: by the values of
-    its fields, in the order in which these came; `uncompared`: trials that are in no comparison,
-    because :data:`MOST_COMPARISONS` other combinations of values came before theirs.
+    Parameters
+    ----------
+    specification : MonitorSpecification
+        The specification of the monitor.
+    monitored : MonitoredProperty
+        Which of its properties is judged.
+    error : float
+        Probability that any of the property's evidence is wrong, ever. Not used where estimates
+        decide.
+
+    Attributes
+    ----------
+    monitored : MonitoredProperty
+        The property.
+    comparisons : dict of tuple of str to Comparison
+        By the values of the fields of its ``condition_on``, in the order in which these came.
+    uncompared : int
+        Trials that are in no comparison, because :data:`MOST_COMPARISONS` other combinations of
+        values came before theirs.
+
+    Examples
+    --------
+    >>> from testsgd.monitoring.trials import Trial
+    >>> parity = {"property": "demographic_parity", "bound": 0.1, "rule": "estimate"}
+    >>> specification = MonitorSpecification.from_dict({"properties": [parity]})
+    >>> judge = PropertyJudge(specification, specification.monitored[0], error=0.01)
+    >>> for number, (group, decision) in enumerate([("a", 1), ("b", 0)]):
+    ...     trial = Trial(number, group, (), decision, time=None)
+    ...     alerts = judge.take(Step("decided", trial, time=None), origin=None)
+    >>> [(alert.kind, alert.highest, alert.lowest) for alert in alerts]
+    [('raised', 'a', 'b')]
+    >>> judge.comparisons[()].counted
+    2
     """
 
     def __init__(

@@ -159,13 +159,36 @@ def _no_moment(value: Any, field: str) -> EventError:
 
 
 class Event(NamedTuple):
-    """The values of an event of the trial `name`; None where it has none. Time is in seconds.
+    """The values of one event as they are read; None where it has none.
 
-    The name is the text of the id; of an id of several fields, the list of their texts as JSON.
+    Attributes
+    ----------
+    name : str or None
+        The trial that it is of: the text of the id. Of an id of several fields it is the list of
+        their texts as JSON.
+    group : str or None
+        The group.
+    decision : int or None
+        1 if it is favourable, else 0.
+    label : int or None
+        1 if it is positive, else 0.
+    conditions : tuple of (str or None)
+        The values of the specification's ``given_fields``, in their order.
+    time : float or None
+        In seconds.
+    unit : {"s", "ms", "us", "ns", "iso", "own"} or None
+        What the time was written in; "own" is a clock of the stream's own.
+    prior_values : tuple of (str or None)
+        The fields that a prior is computed from, as texts of exact fractions.
+    group_if_unsaid : str or None
+        The group of an event whose fields of the group are empty, if no event of the trial has
+        given another before.
 
-    `prior_values` are the fields that a prior is computed from, as texts of exact fractions.
-    `group_if_unsaid` is the group of one whose fields of the group are empty, if no event of the
-    trial has said another before.
+    Examples
+    --------
+    >>> event = Event("7", "female", 1, None, (), time=86_400.0)
+    >>> event.decision, event.label
+    (1, None)
     """
 
     name: str | None
@@ -180,7 +203,30 @@ class Event(NamedTuple):
 
 
 class EventReader:
-    """Reads events as a specification calls their fields."""
+    """A reader of events, as a specification names their fields and the meaning of their values.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification
+        Which fields matter, and what their values mean.
+
+    Notes
+    -----
+    :meth:`read` raises an :class:`testsgd.errors.EventError` if an event is no mapping, a value has
+    no meaning, a time is no moment, or only some fields of an id are there. It keeps nothing of an
+    event, so one reader may serve several streams.
+
+    Examples
+    --------
+    >>> specification = MonitorSpecification.from_dict({
+    ...     "events": {"group": "sex", "decision": "granted", "favourable": ["yes"],
+    ...                "unfavourable": ["no"]},
+    ...     "properties": [{"property": "demographic_parity", "bound": 0.1}]})
+    >>> reader = EventReader(specification)
+    >>> event = reader.read({"sex": "f", "granted": "yes", "time": "1970-01-02", "age": 30})
+    >>> event.group, event.decision, event.label, event.time, event.unit
+    ('f', 1, None, 86400.0, 'iso')
+    """
 
     __slots__ = (
         "_decisions",

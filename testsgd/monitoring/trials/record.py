@@ -12,7 +12,30 @@ State = Literal["open", "closed", "unknown"]
 
 
 class Trial(NamedTuple):
-    """One person's decision; `number` were decided before, `conditions` are the given values."""
+    """A decision about one person, of which all is known but perhaps the label.
+
+    Attributes
+    ----------
+    number : int
+        How many trials were decided before.
+    group : str
+        The person's group.
+    conditions : tuple of str
+        The values of the specification's ``given_fields``, in their order.
+    decision : int
+        1 if it is favourable, else 0; 0 also where no decision came in time and that counts as a
+        refusal.
+    time : float or None
+        When it was decided, in seconds; None if its events have no time.
+    label : int or None
+        1 if it is positive, 0 if not; None while it is not known, or if it plays no part.
+
+    Examples
+    --------
+    >>> trial = Trial(0, "female", (), decision=1, time=None)
+    >>> trial._replace(label=1).label
+    1
+    """
 
     number: int
     group: str

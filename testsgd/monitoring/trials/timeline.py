@@ -45,7 +45,17 @@ _FATES: dict[tuple[bool, bool], dict[Position, Fate]] = {
 
 
 class Arrival(NamedTuple):
-    """An event as it was read, as it was given, and its place in its source."""
+    """An event as it was read, as it was given, and its place in its source.
+
+    Attributes
+    ----------
+    event : Event
+        As the reader read it.
+    given : mapping of str to object
+        As it was given. While it waits it is kept in types that JSON knows.
+    place : object
+        Where it stands in its source, such as the number of a line; None if that is not known.
+    """
 
     event: Event
     given: Mapping[str, Any]
@@ -90,12 +100,32 @@ class DeadLetter:
 
 
 class Timeline:
-    """How far a stream has come, and which times are believed.
+    """The time of a stream: how far it has come, and which times are believed.
 
-    `time`: the latest that is believed, never ahead of the clock; `unit`: of events that are
-    believed. `waiting`: events whose time is not believed so far, in their order. `dead`: how many
-    dead letters there were, by reason. `settings`: how often the time was set again.
+    Parameters
+    ----------
+    part : TimePart
+        The table ``time`` of the specification: the unit, ``lateness`` and ``max_skew``.
+    clock : callable
+        Returns the present moment, in seconds since 1970.
 
+    Attributes
+    ----------
+    lateness : float
+        How far before the latest event one may be, in seconds.
+    time : float or None
+        The latest time that is believed, in seconds, never ahead of the clock.
+    unit : str or None
+        The unit of the events that are believed.
+    waiting : list of Arrival
+        Events whose time is not believed so far, in their order.
+    dead : dict of str to int
+        How many dead letters there were, by reason.
+    settings : ClockSettings
+        How often the time was set again.
+
+    Notes
+    -----
     A time is believed if it is not farther ahead of the latest one than `max_skew`; or, while the
     stream's events are, if it is as close to the clock. A time beyond the clock is never believed.
     A time that jumps waits. What waits is believed if it is most of the recent events, and refuted
@@ -104,6 +134,18 @@ class Timeline:
     Until most of a window is believed nothing is settled: those that wait take the place of the
     ones before, if these are in another unit or later. Afterwards nothing is taken back, but if
     most of the recent events are late or in another unit, time goes on where these are.
+
+    Examples
+    --------
+    >>> line = Timeline(TimePart(max_skew="1 d"), clock=lambda: 100_000.0)
+    >>> first, late, ahead = (
+    ...     Event(None, "a", 1, None, (), time, "s") for time in (50_000.0, 40_000.0, 200_000.0)
+    ... )
+    >>> line.fate(first)
+    'take'
+    >>> line.believe(first)
+    >>> line.time, line.fate(late), line.fate(ahead)
+    (50000.0, 'late', 'ahead')
     """
 
     def __init__(self, part: TimePart, clock: Callable[[], float]) -> None:

@@ -47,11 +47,21 @@ _COUNTED_NOW = ("without_decision", "favourable", "labelled", "positive")
 class Step(NamedTuple):
     """A trial that was decided, completed or dropped, and when: at an event, or at its deadline.
 
-    Decided: all but its label is known, or it is taken for refused at the deadline of its decision.
-    Complete: its label is known too, or assumed at the deadline. Dropped: it has no label at the
-    deadline, and is not counted. `prior_values`: those last known then.
-    `span`: None, or the seconds after its first event at which this is the state of the trial, for
-    those properties alone that ask for it.
+    Attributes
+    ----------
+    kind : {"decided", "complete", "dropped"}
+        Decided: all but its label is known, or it counts as refused at the deadline of its
+        decision. Complete: its label is known too, or assumed at the deadline. Dropped: it has no
+        label at the deadline, and is not counted.
+    trial : Trial
+        The trial as it is then.
+    time : float or None
+        When that was, in seconds; None without times.
+    prior_values : tuple of (str or None)
+        The values last known then of the fields that priors are computed from.
+    span : float or None
+        The seconds after its first event at which this is the state of the trial, for those
+        properties alone that ask for it; None for all others.
     """
 
     kind: Literal["decided", "complete", "dropped"]
@@ -62,10 +72,43 @@ class Step(NamedTuple):
 
 
 class TrialAssembler:
-    """Keeps what is known of the trials that are not complete, and the ids of those that are.
+    """A keeper of the trials that are not complete, and of the ids of those that are.
 
-    `time`, `first_time`: how far the stream has come, and where it began. `counters`: how many
-    events and trials of which kind there were; refused events are not among them.
+    It joins events to trials by their id, and returns a :class:`Step` when a trial is decided,
+    complete or dropped.
+
+    Parameters
+    ----------
+    specification : MonitorSpecification
+        When a trial is complete, which groups there are, and what becomes of repeated events.
+
+    Attributes
+    ----------
+    time, first_time : float or None
+        How far the stream has come, and where it began, in seconds.
+    counters : dict of str to int
+        How many events and trials of which kind there were; refused events are not among them.
+    open : int
+        How many trials wait for something.
+    prior_values : tuple of (str or None)
+        The last values of the fields that priors are computed from.
+
+    Notes
+    -----
+    Section 3.1 of Baumeister, Finkbeiner, Scheerer, Siber and Wagenpfeil, Stream-Based Monitoring
+    of Algorithmic Fairness: events depend on each other only within a trial.
+
+    Examples
+    --------
+    >>> book = TrialAssembler(MonitorSpecification.from_dict({
+    ...     "properties": [{"property": "equal_opportunity", "bound": 0.1}]}))
+    >>> [step.kind for step in book.take(Event("7", "female", 1, None, (), None))]
+    ['decided']
+    >>> book.open
+    1
+    >>> (step,) = book.take(Event("7", None, None, 1, (), None))
+    >>> step.kind, step.trial.group, step.trial.label
+    ('complete', 'female', 1)
     """
 
     def __init__(self, specification: MonitorSpecification) -> None:

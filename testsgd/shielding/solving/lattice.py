@@ -23,7 +23,30 @@ Ints = NDArray[np.int64]
 
 
 class CounterLattice:
-    """The states of D counters, with D at least 2, at times 0 to `horizon`."""
+    """The states of D counters, with D at least 2, at times 0 to `horizon`.
+
+    Parameters
+    ----------
+    dimensions : int
+        The number of counters, D.
+    horizon : int
+        The number of events.
+
+    Notes
+    -----
+    That the counters are state enough is section 3.2 of the paper on fairness shields, with its
+    Theorem 1. The module describes how the states of a time are numbered.
+
+    Examples
+    --------
+    >>> lattice = CounterLattice(2, horizon=3)
+    >>> [lattice.size(step) for step in range(4)], lattice.total
+    ([1, 3, 6, 10], 10)
+    >>> [states.tolist() for _, states in lattice.blocks(1)]
+    [[[0, 0], [0, 1]], [[1, 0]]]
+    >>> lattice.index(1, np.array([[1, 0]])).tolist()
+    [2]
+    """
 
     def __init__(self, dimensions: int, horizon: int) -> None:
         self.dimensions = dimensions

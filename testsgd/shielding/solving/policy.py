@@ -27,8 +27,46 @@ Final = Callable[[Ints], Floats]
 class Policy:
     """The decisions of all states: at how many of the costs each recommendation is changed.
 
-    `layers` has the packed codes of each step, see :func:`step_back`; if left out, :meth:`put` adds
-    them one by one.
+    Parameters
+    ----------
+    lattice : CounterLattice
+        The states.
+    transitions : Transitions
+        How inputs, decisions and labels move the counters.
+    layers : list of numpy.ndarray, optional
+        The packed codes of each step, see :func:`step_back`; if left out, :meth:`put` adds them one
+        by one.
+
+    Attributes
+    ----------
+    lattice : CounterLattice
+        The states.
+    horizon : int
+        The number of events.
+    layers : list of numpy.ndarray
+        The packed codes of each step; of a step that was not put yet an empty array.
+
+    Notes
+    -----
+    The costs ascend, and where changing a recommendation pays at a cost it pays at any lower one.
+    So a number says at which costs it is changed. Codes of up to four bits are kept two in a byte.
+
+    Examples
+    --------
+    Of ten events nine have come. All were rejected, five of group 0 and four of group 1; one more
+    acceptance would make the rates differ by more than the bound.
+
+    >>> from fractions import Fraction
+    >>> from testsgd.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding import InputDistribution, finite_problem, solve
+    >>> parity = NAMED_PROPERTIES["demographic_parity"]
+    >>> inputs = InputDistribution.uniform(("a", "b"))
+    >>> problem = finite_problem(parity, Fraction(1, 10), "zero", inputs, 10)
+    >>> policy = solve(problem, storage="whole", compiled=False).policy
+    >>> policy.changes(9, (5, 0, 4), group=0, recommendation=1)
+    1
+    >>> policy.changes(9, (5, 0, 4), group=0, recommendation=0)
+    0
     """
 
     def __init__(
@@ -134,7 +172,51 @@ def window_width(lattice: CounterLattice) -> int:
 class WindowedPolicy:
     """The same decisions as those of a `Policy`, found again when they are needed.
 
-    Of every `width`-th layer the values are kept; `final` gives those after the last event.
+    Parameters
+    ----------
+    lattice : CounterLattice
+        The states.
+    transitions : Transitions
+        How inputs, decisions and labels move the counters.
+    width : int
+        The values of every layer whose step is a multiple of it are kept.
+    final : callable
+        Takes the counters after the last event, shape (n, counters), and returns their values,
+        shape (n,): 0, or ``NEVER`` if the requirement does not hold.
+    kept : dict of int to numpy.ndarray of float64, optional
+        The values of the layers that are kept, by step; if left out, the caller adds them to
+        ``kept``.
+    compiled : bool, optional
+        Whether windows are solved by machine code; by default if numba is installed.
+
+    Attributes
+    ----------
+    lattice : CounterLattice
+        The states.
+    horizon : int
+        The number of events.
+    width : int
+        As given.
+    kept : dict of int to numpy.ndarray of float64
+        The values of the layers that are kept.
+
+    Notes
+    -----
+    :meth:`changes` solves a window when it is asked about a state outside the present one, and
+    keeps the decisions of one window only. So it is quick for a run, which goes on from state to
+    state, and slow for states in any order. It is not safe for several threads at once.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from testsgd.fairness import NAMED_PROPERTIES
+    >>> from testsgd.shielding import InputDistribution, finite_problem, solve
+    >>> parity = NAMED_PROPERTIES["demographic_parity"]
+    >>> inputs = InputDistribution.uniform(("a", "b"))
+    >>> problem = finite_problem(parity, Fraction(1, 10), "zero", inputs, 10)
+    >>> policy = solve(problem, storage="windows", compiled=False).policy
+    >>> policy.changes(9, (5, 0, 4), group=0, recommendation=1)
+    1
     """
 
     def __init__(
