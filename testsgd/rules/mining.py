@@ -90,10 +90,10 @@ class FrequentRuleSets:
     ) -> Iterator[tuple[NDArray[np.intp], tuple[int, ...], tuple[NDArray[np.intp], ...]]]:
         """Yield the groups over each subset, as places in `groups`, and their rule of each axis."""
         subset_of = self.subset[groups]
-        for index, subset in enumerate(self.subsets):
+        for index in np.flatnonzero(np.bincount(subset_of)).tolist():
+            subset = self.subsets[index]
             chosen = np.flatnonzero(subset_of == index)
-            if len(chosen):
-                yield chosen, subset, decode(self.axes, subset, self.position[groups[chosen]])
+            yield chosen, subset, decode(self.axes, subset, self.position[groups[chosen]])
 
     def take(self, groups: NDArray[np.intp]) -> FrequentRuleSets:
         """Return the chosen groups, in the order given."""
