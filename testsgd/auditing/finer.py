@@ -222,5 +222,8 @@ def _groups(
         if 0 in subset:
             kept[chosen] = rules[0] < finer.rule_count - finer.has_missing
     groups = rule_sets.take(np.flatnonzero(kept))
-    outside = groups.totals(contingency, of_cells) - groups.sums
-    return groups, np.array([groups.sums[1:], outside[1:]]) / _PARTS
+    sums = np.empty((2, len(quantities), len(groups)))
+    sums[0] = groups.sums[1:]
+    np.subtract(groups.totals(contingency, of_cells)[1:], groups.sums[1:], out=sums[1])
+    sums /= _PARTS
+    return groups, sums

@@ -101,7 +101,7 @@ class FrequentRuleSets:
             self,
             subset=self.subset[groups],
             position=self.position[groups],
-            sums=self.sums[:, groups],
+            sums=self.sums.take(groups, axis=1),
         )
 
     def over(self, contingency: Contingency, quantities: Counts) -> FrequentRuleSets:
