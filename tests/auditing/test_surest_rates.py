@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from testsgd.auditing.compared_rates import compared_rates, surest
+from testsgd.auditing.compared_rates import compared_rates, normal_bounds, surest
 
 
 @given(
@@ -38,3 +38,17 @@ def test_fewer_comparisons_than_asked_for(most: int) -> None:
 
     assert index == 0
     assert rates == compared_rates(sums, error=0.05)[0]
+
+
+def test_normal_bounds_of_many_differences_are_those_of_each() -> None:
+    source = np.random.default_rng(0)
+    rows = source.integers(5, 400, (2, 20_000))
+    yes = source.binomial(rows, 0.3)
+    sums = np.vstack([rows[0], yes[0], rows[1], yes[1]]).astype(np.float64)
+
+    bounds = normal_bounds(sums, margin=2.0)
+
+    p, q = yes / rows
+    share_in, share_out = (yes + 1) / (rows + 2)
+    variance = share_in * (1 - share_in) / rows[0] + share_out * (1 - share_out) / rows[1]
+    np.testing.assert_allclose(bounds, np.abs(p - q) - 2 * np.sqrt(variance), atol=1e-12)

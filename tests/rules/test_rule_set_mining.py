@@ -118,6 +118,19 @@ def test_repeated_sums_are_the_same_by_product_and_by_contraction(
     np.testing.assert_allclose(sums, found.sums_of(contingency, quantities), atol=tolerance)
 
 
+@pytest.mark.parametrize("few_cells", [0, 1_000])
+@given(table=tables(), seed=st.integers(0, 2**32 - 1))
+def test_sums_of_some_groups_are_those_of_all_groups(few_cells, table, seed):
+    contingency, found = mined(table, min_count=1, max_features=2)
+    source = np.random.default_rng(seed)
+    quantities = source.integers(0, 99, (3, contingency.cells)).astype(np.float64)
+    groups = source.permutation(len(found))[: len(found) // 2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("testsgd.rules.mining._FEW_CELLS", few_cells)
+        sums = found.sums_of_some(contingency)(quantities, groups)
+    assert sums.tolist() == found.sums_of(contingency, quantities)[:, groups].tolist()
+
+
 @given(tables(), st.integers(1, 5))
 def test_sums_and_members_are_those_of_the_rows_that_match(table, min_count):
     contingency, found = mined(table, min_count=min_count, max_features=3)

@@ -54,6 +54,10 @@ def differences_of(sums: Floats) -> Floats:
     return differences
 
 
+# Of as many differences the bounds are computed at once.
+_IN_CACHE = 1 << 13
+
+
 def normal_bounds(sums: Floats, *, margin: float) -> Floats:
     """Return the sizes of differences less `margin` standard errors, shape (n,).
 
@@ -61,6 +65,16 @@ def normal_bounds(sums: Floats, *, margin: float) -> Floats:
     (1 - q') / n), with the rates p of m rows inside and q of n rows outside; p' and q' are these
     with a favourable and another row more.
     """
+    bounds = np.empty(sums.shape[1])
+    # The rates of some thousands at once stay in the processor's cache.
+    for start in range(0, len(bounds), _IN_CACHE):
+        block = slice(start, start + _IN_CACHE)
+        bounds[block] = _normal_bounds(sums[:, block], margin)
+    return bounds
+
+
+def _normal_bounds(sums: Floats, margin: float) -> Floats:
+    """Return the bounds of :func:`normal_bounds` of a block of differences."""
     rows_in, yes_in, rows_out, yes_out = sums
     # With a row of each kind more, or a group of equal answers would not vary at all.
     share_in = (yes_in + 1) / (rows_in + 2)

@@ -7,21 +7,24 @@ rows are taken, of a larger first group the people are its complement, and nearl
 a group taken before is not taken either.
 
 How many rows two groups share follows from sums over the cells of one of them, for all others at
-once: a step of the walk is one contraction of the lattice. In place of rows these may be sums of
-their weights, or of those rows that a metric counts.
+once: a step of the walk is one contraction of the lattice, or one product with the members of the
+groups that are left. In place of rows these may be sums of their weights, or of those rows that a
+metric counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.rules import Contingency, FrequentRuleSets
+
+# From amounts (q, cells) and n groups to the sums over these (q, n).
+SumsOfSome = Callable[[Floats, NDArray[np.intp]], Floats]
 
 # The most that two groups may share, as a share of the smaller one.
 MOST_SHARED = 0.5
@@ -73,8 +76,9 @@ def different_people(
     *,
     limit: int,
     amounts: Floats | None = None,
+    inside: Floats | None = None,
     complements: bool = True,
-    sum_groups: Callable[[Floats], Floats] | None = None,
+    sum_groups: SumsOfSome | None = None,
 ) -> tuple[int, ...]:
     """Return the first groups of an order that are different people.
 
@@ -95,12 +99,14 @@ def different_people(
         The most groups to return.
     amounts : numpy.ndarray of float64, shape (cells,), optional
         What counts in each cell, such as the weights of its rows; by default its rows.
+    inside : numpy.ndarray of float64, shape (groups,), optional
+        What counts in each group, if that is known already.
     complements : bool
         Whether a group and its complement are one finding. If not, as where groups are compared
         with one other group, they may be of any size, and only shared rows keep one away.
     sum_groups : callable, optional
-        Sums amounts (q, cells) over all groups (q, groups), if it is quicker than a contraction;
-        see :meth:`testsgd.rules.FrequentRuleSets.repeated_sums`.
+        Sums amounts (q, cells) over n of the groups (q, n), if one is at hand; see
+        :meth:`testsgd.rules.FrequentRuleSets.sums_of_some`.
 
     Returns
     -------
@@ -110,45 +116,49 @@ def different_people(
     if amounts is None:
         amounts = contingency.tally().astype(np.float64)
     if sum_groups is None:
-        sum_groups = partial(rule_sets.sums_of, contingency)
-    [rows_in] = sum_groups(amounts[None])
-    [rows_known] = rule_sets.totals(contingency, amounts[None])
-    is_small = 2 * rows_in <= rows_known * (1 + _ROUNDING)
-    if not complements:
-        is_small[:] = True
-    chosen: list[int] = []
-    left = order
+        sum_groups = rule_sets.sums_of_some(contingency)
+    if len(order) == 0 or limit < 1:
+        return ()
+    is_small = np.ones(len(order), dtype=bool)
+    if complements:
+        rows_in = sum_groups(amounts[None], order)[0] if inside is None else inside[order]
+        [rows_known] = rule_sets.totals(contingency, amounts[None])[:, order]
+        is_small = 2 * rows_in <= rows_known * (1 + _ROUNDING)
+    chosen = [int(order[0])]
+    turned = not is_small[0]
+    left = order[1:][is_small[1:]]
     while len(left) and len(chosen) < limit:
-        group = int(left[0])
-        chosen.append(group)
-        left = left[1:][is_small[left[1:]]]
-        if not len(left) or len(chosen) == limit:
-            break
         shared = _shared_rows(
-            group,
+            chosen[-1],
+            left,
             rule_sets,
             contingency,
             amounts=amounts,
-            turned=not is_small[group],
+            turned=turned,
             sum_groups=sum_groups,
         )
         apart = shared.of_smaller <= MOST_SHARED + _ROUNDING
         if complements:
             apart &= shared.phi >= LEAST_PHI - _ROUNDING
-        left = left[apart[left]]
+        left = left[apart]
+        chosen.extend(left[:1].tolist())
+        left = left[1:]
+        # Only the first may have more than half of the rows.
+        turned = False
     return tuple(chosen)
 
 
 def _shared_rows(
     group: int,
+    others: NDArray[np.intp],
     rule_sets: FrequentRuleSets,
     contingency: Contingency,
     *,
     amounts: Floats,
     turned: bool,
-    sum_groups: Callable[[Floats], Floats],
+    sum_groups: SumsOfSome,
 ) -> SharedRows:
-    """Return the rows that all groups share with one of them, or with its complement if turned.
+    """Return the rows that other groups share with one, or with its complement if turned.
 
     `amounts` is what counts in each cell, shape (cells,); `sum_groups` as in `different_people`.
     """
@@ -161,8 +171,8 @@ def _shared_rows(
     )
     if turned:
         sides = sides[::-1]
-    both, only_here = sum_groups(sides)
-    other_in, other_out = rule_sets.totals(contingency, sides)
+    both, only_here = sum_groups(sides, others)
+    other_in, other_out = rule_sets.totals(contingency, sides)[:, others]
     return SharedRows(both, only_here, other_in - both, other_out - only_here)
 
 

@@ -101,7 +101,7 @@ class FinerGroups:
 
     axes: tuple[IntervalAxis, ...]  # The numbers as they are cut more finely.
     rule_sets: tuple[FrequentRuleSets, ...]  # The groups by each of them.
-    # Sums over the groups, and over those that their complements are of, shape (2, q, groups).
+    # Sums over the groups, and over their complements, shape (2, q, groups).
     sums: tuple[Floats, ...]
     min_rows: int
 
@@ -154,7 +154,8 @@ class FinerGroups:
         """
         error = (1 - confidence) * _SHARE_OF_ERROR
         of_rate = np.array([counted, favourable])
-        sides = [_sides(of_rate @ sums) for sums in self.sums]
+        # Counted and favourable rows inside, then those outside, shape (4, groups).
+        sides = [(of_rate @ sums).reshape(4, -1) for sums in self.sums]
         judged = [
             np.flatnonzero((rows_in >= self.min_rows) & (rows_out >= self.min_rows))
             for rows_in, _, rows_out, _ in sides
@@ -164,7 +165,9 @@ class FinerGroups:
             FinerGroup(rule_set=rule_sets.rule_set(int(groups[place])), rates=rates)
             for rule_sets, of_groups, groups in zip(self.rule_sets, sides, judged, strict=True)
             if len(groups)
-            for place, rates in surest(of_groups[:, groups], error=error / compared, most=1)
+            for place, rates in surest(
+                of_groups.take(groups, axis=1), error=error / compared, most=1
+            )
         ]
         return FinerSearch(
             features=tuple(axis.feature for axis in self.axes),
@@ -173,15 +176,6 @@ class FinerGroups:
             confidence=1 - error,
             first=min(found, key=lambda group: group.rates.order, default=None),
         )
-
-
-def _sides(sums: Floats) -> Floats:
-    """Return rows and favourable answers inside, then those outside, shape (4, groups).
-
-    `sums` are those of groups, and of those with their complements, shape (2, 2, groups).
-    """
-    inside, together = sums
-    return np.vstack([inside, together - inside])
 
 
 def finely_cut(table: Table, axis: Axis) -> IntervalAxis | None:
@@ -210,7 +204,7 @@ def _groups(
 ) -> tuple[FrequentRuleSets, Floats]:
     """Return the groups by one number's finer cuts, with sums of quantities (q, rows).
 
-    The sums are those of the groups, and of them with their complements, shape (2, q, groups).
+    The sums are those of the groups, and of their complements, shape (2, q, groups).
     """
     all_axes: list[Axis] = [finer, *(axis for place, axis in enumerate(axes) if place != index)]
     depth = 2 if candidate_count(all_axes, 2) <= _MOST_RULE_SETS else 1
@@ -228,5 +222,8 @@ def _groups(
         if 0 in subset:
             kept[chosen] = rules[0] < finer.rule_count - finer.has_missing
     groups = rule_sets.take(np.flatnonzero(kept))
-    sums = np.array([groups.sums, groups.totals(contingency, of_cells)])
-    return groups, sums[:, 1:] / _PARTS
+    sums = np.empty((2, len(quantities), len(groups)))
+    sums[0] = groups.sums[1:]
+    np.subtract(groups.totals(contingency, of_cells)[1:], groups.sums[1:], out=sums[1])
+    sums /= _PARTS
+    return groups, sums

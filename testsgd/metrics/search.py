@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.auditing.different_people import DISTINCT, different_people
+from testsgd.auditing.different_people import DISTINCT, SumsOfSome, different_people
 from testsgd.auditing.findings import Holdout
 from testsgd.auditing.finer import FinerSearch
 from testsgd.errors import ParameterError
@@ -220,7 +220,7 @@ def audit_cells(
         comparisons = sum(int(of_metric.strays.sum()) for of_metric in sides)
         error = shared_error(largest, error, comparisons)
     overlaps = overlaps_of(cells, rule_sets, parameters.reference)
-    sum_groups = rule_sets.repeated_sums(contingency, np.float64)
+    sum_groups = rule_sets.sums_of_some(contingency)
     found = of_each(
         lambda index: _found(
             cells, index, rule_sets, sides[index], overlaps, sum_groups, error, parameters
@@ -350,7 +350,7 @@ def _found(
     rule_sets: FrequentRuleSets,
     sides: _MetricSides,
     overlaps: Overlaps,
-    sum_groups: Callable[[Floats], Floats],
+    sum_groups: SumsOfSome,
     error: float,
     parameters: MetricParameters,
 ) -> MetricFindings:
@@ -510,7 +510,7 @@ def _different_people(
     ranking: NDArray[np.intp],
     compared: Compared,
     parameters: MetricParameters,
-    sum_groups: Callable[[Floats], Floats],
+    sum_groups: SumsOfSome,
 ) -> tuple[int, ...]:
     """Return the first group of a ranking, and the first significant ones of different people.
 
@@ -525,6 +525,7 @@ def _different_people(
         cells.contingency,
         limit=DISTINCT,
         amounts=cells.sums[index, DENOMINATOR].astype(np.float64),
+        inside=compared.inside.denominator,
         complements=parameters.reference in (REST, OVERALL),
         sum_groups=sum_groups,
     )

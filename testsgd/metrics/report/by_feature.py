@@ -26,40 +26,36 @@ def values_by_feature(cells: MetricCells, *, confidence: float) -> list[FeatureM
         In the order of the features. A value of fewer than `FEWEST_SHOWN` rows that count is left
         out: it would say something of single people.
     """
-    return [
-        FeatureMetrics(
-            feature=axis.feature,
-            cells=_values_of_axis(cells, place, error=1 - confidence),
-        )
-        for place, axis in enumerate(cells.contingency.axes)
-    ]
+    axes = cells.contingency.axes
+    metrics = range(len(cells.metrics))
+    of_metrics = [_values_of_metric(cells, index, error=1 - confidence) for index in metrics]
+    first = 0
+    features = []
+    for place, axis in enumerate(axes):
+        [rows] = cells.contingency.dense((place,), cells.rows[np.newaxis])
+        described = [
+            CellMetrics(
+                label=label,
+                n=int(rows[value]),
+                metrics=[values[first + value] for values in of_metrics],
+            )
+            for value, label in enumerate(axis.labels)
+        ]
+        features.append(FeatureMetrics(feature=axis.feature, cells=described))
+        first += len(axis.labels)
+    return features
 
 
-def _values_of_axis(cells: MetricCells, place: int, *, error: float) -> list[CellMetrics]:
-    """Return all metrics of each value of the feature of one axis, by its place."""
-    contingency = cells.contingency
-    [rows] = contingency.dense((place,), cells.rows[np.newaxis])
-    of_metrics = [
-        _values_of_metric(cells, place, index, error=error) for index in range(len(cells.metrics))
-    ]
-    labels = contingency.axes[place].labels
-    return [
-        CellMetrics(
-            label=label,
-            n=int(rows[value]),
-            metrics=[values[value] for values in of_metrics],
-        )
-        for value, label in enumerate(labels)
-    ]
+def _values_of_metric(cells: MetricCells, index: int, *, error: float) -> list[ValueOfCell]:
+    """Return one metric, by its index, of each value of the first feature, of the second and so on.
 
-
-def _values_of_metric(
-    cells: MetricCells, place: int, index: int, *, error: float
-) -> list[ValueOfCell]:
-    """Return one metric, by its index, of each value of the feature of one axis."""
+    The intervals of all of them are computed at once.
+    """
     metric = cells.metrics[index]
-    sums = cells.contingency.dense((place,), cells.of_metric(index))
-    sides = sides_of(sums, scale=metric.scale)
+    of_cells = cells.of_metric(index)
+    places = range(len(cells.contingency.axes))
+    sums = [cells.contingency.dense((place,), of_cells) for place in places]
+    sides = sides_of(np.concatenate(sums, axis=1), scale=metric.scale)
     interval = sides.interval()
     low, high = interval.low(error), interval.high(error)
     shown = sides.counted >= FEWEST_SHOWN
