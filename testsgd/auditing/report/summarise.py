@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from testsgd.auditing.report.subject import (
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.terms import describe_terms
 from testsgd.auditing.report.text_measures import text_measures
-from testsgd.auditing.report.verdict import verdict
+from testsgd.auditing.report.verdict import PENDING, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
 from testsgd.auditing.text import TextFindings
@@ -89,43 +89,52 @@ def summarise(
     holdout = findings.holdout
     # Groups are judged where they are searched.
     searched = findings.rows if holdout is None else holdout.searched
-    # All that the verdict is about.
-    parts: dict[str, Any] = {
-        "data": data,
-        "parameters": parameters,
-        "counts": document.Counts.of(
+    without_verdict = AuditSummary.of(
+        findings,
+        created=present_moment(),
+        sampling=None if findings.mode == "exact" else parameters.sampling,
+        versions=package_versions(packages(findings)),
+        model_queries=findings.queries,
+        runs=runs_summary(findings, runs),
+        own_effects_unknown=(
+            findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
+        ),
+        verdict=PENDING,
+        data=data,
+        parameters=parameters,
+        counts=document.Counts.of(
             findings.rule_sets,
             groups=len(findings.rule_sets),
             decided=decided,
             undecided_frequent=len(findings.rule_sets) - decided,
             undecided_small=len(findings.small),
         ),
-        "groups": groups,
-        "terms": terms,
-        "undecided": _undecided(findings, words_for(data.kind)),
-        "estimands": estimands,
-        "moved": _moved_features(findings, groups),
-        "rules": _rules(findings, ranks),
-        "unjudged": document.UnjudgedSummary.of(
+        groups=groups,
+        terms=terms,
+        undecided=_undecided(findings, words_for(data.kind)),
+        estimands=estimands,
+        moved=_moved_features(findings, groups),
+        rules=_rules(findings, ranks),
+        unjudged=document.UnjudgedSummary.of(
             findings.unjudged,
             fewest=parameters.fewest_rows(searched),
             share=findings.unjudged.rows / max(1, searched),
             max_dilution=None if isinstance(findings, TextFindings) else parameters.max_dilution,
         ),
-        "guarantee": _guarantee(findings, ranks),
-        "error_rates": error_rate_summaries(findings),
-        "holdout": holdout,
-        "deeper": deeper_summary(findings) if isinstance(findings, TableFindings) else None,
-        "finer": finer_summary(findings.finer) if isinstance(findings, TableFindings) else None,
-        "within": within_summary(findings) if isinstance(findings, TableFindings) else None,
-        "conditional": (
+        guarantee=_guarantee(findings, ranks),
+        error_rates=error_rate_summaries(findings),
+        holdout=holdout,
+        deeper=deeper_summary(findings) if isinstance(findings, TableFindings) else None,
+        finer=finer_summary(findings.finer) if isinstance(findings, TableFindings) else None,
+        within=within_summary(findings) if isinstance(findings, TableFindings) else None,
+        conditional=(
             conditional_summary(findings) if isinstance(findings, TableFindings) else None
         ),
-        "stability_samples": findings.stability_samples,
-        "overall_rate": _known(findings.overall_rate),
-        "model": model_summary(findings),
-        "charts": drawn,
-    }
+        stability_samples=findings.stability_samples,
+        overall_rate=_known(findings.overall_rate),
+        model=model_summary(findings),
+        charts=drawn,
+    )
     # The gate looks at both estimands, or at the counterfactual effects of terms.
     measures = [
         GateMeasure(
@@ -138,7 +147,7 @@ def summarise(
     if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
-    measures += _beside_the_search(parts)
+    measures += _beside_the_search(without_verdict)
     ratios = [
         RatioMeasure(
             f"{item.estimand} ratio",
@@ -148,26 +157,14 @@ def summarise(
         )
         for item in estimands
     ]
-    known = AuditSummary.model_construct(**parts)
-    return AuditSummary.of(
-        findings,
-        created=present_moment(),
-        sampling=None if findings.mode == "exact" else parameters.sampling,
-        versions=package_versions(packages(findings)),
-        model_queries=findings.queries,
-        runs=runs_summary(findings, runs),
-        verdict=verdict(
-            known,
-            measures,
-            ratios,
-            consists_of=_consists_of(findings, known),
-            base_rates_of_look=_base_rates_of_look(findings, known),
-        ),
-        own_effects_unknown=(
-            findings.own_effects_unknown if isinstance(findings, TableFindings) else ""
-        ),
-        **parts,
+    judged = verdict(
+        without_verdict,
+        measures,
+        ratios,
+        consists_of=_consists_of(findings, without_verdict),
+        base_rates_of_look=_base_rates_of_look(findings, without_verdict),
     )
+    return without_verdict.model_copy(update={"verdict": judged})
 
 
 def _consists_of(findings: Findings, known: AuditSummary) -> tuple[ValueCounts, ...]:
@@ -186,13 +183,12 @@ def _base_rates_of_look(findings: Findings, known: AuditSummary) -> BaseRates | 
     return base_rates_of_look(leading_look(known, decided[0]), findings)
 
 
-def _beside_the_search(parts: Mapping[str, Any]) -> list[GateMeasure]:
+def _beside_the_search(known: AuditSummary) -> list[GateMeasure]:
     """Return what the gate looks at besides the groups over all rows."""
-    finer = parts["finer"]
-    within = parts["within"]
-    conditional = parts["conditional"]
+    within = known.within
+    conditional = known.conditional
     measures = []
-    looks = {"by more features": parts["deeper"], "by finer cuts": finer}
+    looks = {"by more features": known.deeper, "by finer cuts": known.finer}
     for name, look in looks.items():
         if look is not None and look.lower_confidence_bound > 0:
             bound = look.lower_confidence_bound

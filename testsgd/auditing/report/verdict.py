@@ -103,6 +103,9 @@ _LEAST_AGREEMENT = 0.2
 _ENOUGH = 0.9
 _NUMBERS = ("One rule explains", "Two rules explain", "Three rules explain")
 
+# What a summary has until its verdict is known, which follows from all else in it.
+PENDING = Verdict(status="not_enough_evidence", exit_code=3, headline="", sentences=[])
+
 
 def verdict(
     summary: AuditSummary,

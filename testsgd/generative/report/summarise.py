@@ -66,7 +66,7 @@ def summarise_assessment(
         },
     )
     coverage = None if outcome.coverage is None else _coverage(outcome.coverage)
-    unjudged = GenerativeSummary(
+    without_verdict = GenerativeSummary(
         created=present_moment(),
         versions=package_versions(("numpy",)),
         name=specification.name,
@@ -87,7 +87,7 @@ def summarise_assessment(
         all_neutral=outcome.all_neutral,
         verdict=PENDING,
     )
-    return unjudged.model_copy(update={"verdict": generative_verdict(unjudged)})
+    return without_verdict.model_copy(update={"verdict": generative_verdict(without_verdict)})
 
 
 def _all_pictures(

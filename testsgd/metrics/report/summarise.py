@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from testsgd.metrics.parameters import OVERALL, Measure
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report import summary as document
 from testsgd.metrics.report.by_feature import values_by_feature
-from testsgd.metrics.report.verdict import metrics_verdict
+from testsgd.metrics.report.verdict import PENDING, metrics_verdict
 from testsgd.metrics.report.wording import of_finer, reference_words
 from testsgd.metrics.search import MetricFindings, MetricsFindings, SearchedGroup
 from testsgd.report.summaries import RuleSummary, package_versions, present_moment
@@ -49,37 +48,33 @@ def summarise_metrics(
     holdout = findings.holdout
     # Rows that no group isolates are counted among those that were searched.
     searched = rows if holdout is None else holdout.searched
-    parts: dict[str, Any] = {
-        "parameters": parameters,
-        "data": data,
-        "predictions": predictions.kind,
-        "threshold": predictions.threshold,
-        "weighted": findings.cells.weighted,
-        "groups_compared": len(findings.rule_sets),
-        "replicates": findings.replicates,
-        "stability_samples": findings.stability_samples,
-        "holdout": holdout,
-        "metrics": metrics,
-        "groups": _across(findings),
-        "features": values_by_feature(findings.cells, confidence=parameters.confidence),
-        "joint": [_joint(name, findings, metrics) for name in joint],
-        "unjudged": UnjudgedSummary.of(
+    without_verdict = document.MetricsSummary(
+        created=present_moment(),
+        versions=package_versions(_PACKAGES),
+        seconds=dict(seconds),
+        verdict=PENDING,
+        parameters=parameters,
+        data=data,
+        predictions=predictions.kind,
+        threshold=predictions.threshold,
+        weighted=findings.cells.weighted,
+        groups_compared=len(findings.rule_sets),
+        replicates=findings.replicates,
+        stability_samples=findings.stability_samples,
+        holdout=holdout,
+        metrics=metrics,
+        groups=_across(findings),
+        features=values_by_feature(findings.cells, confidence=parameters.confidence),
+        joint=[_joint(name, findings, metrics) for name in joint],
+        unjudged=UnjudgedSummary.of(
             findings.unjudged,
             fewest=parameters.min_rows,
             share=findings.unjudged.rows / max(1, searched),
             max_dilution=parameters.max_dilution,
         ),
-    }
-    verdict = metrics_verdict(
-        document.MetricsSummary.model_construct(**parts), values=_values_of(findings)
     )
-    return document.MetricsSummary(
-        created=present_moment(),
-        versions=package_versions(_PACKAGES),
-        verdict=verdict,
-        seconds=dict(seconds),
-        **parts,
-    )
+    verdict = metrics_verdict(without_verdict, values=_values_of(findings))
+    return without_verdict.model_copy(update={"verdict": verdict})
 
 
 def _values_of(findings: MetricsFindings) -> dict[str, Sequence[str]]:

@@ -39,6 +39,9 @@ _LONGEST_CHOICE = 120
 # Found again less often than this, a group is said to be not stable.
 _STABLE = 0.5
 
+# What a summary has until its verdict is known, which follows from all else in it.
+PENDING = MetricsVerdict(status="not_enough_evidence", exit_code=3, headline="", sentences=[])
+
 
 def metrics_verdict(
     summary: MetricsSummary, *, values: Mapping[str, Sequence[str]]

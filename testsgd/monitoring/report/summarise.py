@@ -81,7 +81,7 @@ def summarise_monitoring(
         key=lambda known: (not known.alerts, _ORDER[known.standing], -known.estimate),
     )
     listed = [_alert(alert) for alert in alerts[:MOST_ALERTS]]
-    unjudged = MonitoringSummary(
+    without_verdict = MonitoringSummary(
         created=present_moment(),
         versions=package_versions(("numpy",)),
         name=specification.name,
@@ -104,7 +104,7 @@ def summarise_monitoring(
         alerts_left_out=alerts_left_out + len(alerts) - len(listed),
         verdict=PENDING,
     )
-    return unjudged.model_copy(update={"verdict": monitoring_verdict(unjudged)})
+    return without_verdict.model_copy(update={"verdict": monitoring_verdict(without_verdict)})
 
 
 def _property(watched: MonitoredProperty, estimate: EstimatePart) -> documents.PropertySummary:

@@ -159,7 +159,7 @@ def summarise_synthesis(
     stored_bytes: int | None = None,
 ) -> ShieldSummary:
     """Return the document of a synthesis, with the memory predicted and the size of the file."""
-    unjudged = ShieldSummary(
+    without_verdict = ShieldSummary(
         created=present_moment(),
         versions=package_versions(_PACKAGES),
         digest=digest,
@@ -174,7 +174,7 @@ def summarise_synthesis(
         ),
         verdict=PENDING,
     )
-    return unjudged.model_copy(update={"verdict": synthesis_verdict(unjudged)})
+    return without_verdict.model_copy(update={"verdict": synthesis_verdict(without_verdict)})
 
 
 def summarise_simulation(
@@ -197,7 +197,7 @@ def summarise_simulation(
     guaranteed = simulation.guaranteed
     interventions = simulation.interventions.sum(axis=1)
     decisions = simulation.runs * simulation.periods * simulation.horizon
-    unjudged = SimulationSummary(
+    without_verdict = SimulationSummary(
         created=present_moment(),
         versions=package_versions(_PACKAGES),
         settings=parameters,
@@ -218,7 +218,7 @@ def summarise_simulation(
         broken=int((guaranteed & simulation.above).sum()),
         verdict=PENDING,
     )
-    return unjudged.model_copy(update={"verdict": simulation_verdict(unjudged)})
+    return without_verdict.model_copy(update={"verdict": simulation_verdict(without_verdict)})
 
 
 def _requirement(specification: ShieldSpecification) -> documents.RequirementSummary:
