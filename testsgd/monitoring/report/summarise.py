@@ -144,8 +144,13 @@ def _settings(specification: MonitorSpecification) -> documents.MonitorSettings:
     )
 
 
+def _group(status: GroupStatus) -> documents.MonitoredGroup:
+    low, high = _ends(status)
+    return documents.MonitoredGroup.of(status, low=low, high=high)
+
+
 def _comparison(status: ComparisonStatus) -> MonitoredComparison:
-    groups = [documents.MonitoredGroup.of(group, **_ends(group)) for group in status.groups]
+    low, high = _ends(status)
     known = [group for group in status.groups if group.estimate is not None]
     return MonitoredComparison.of(
         status,
@@ -153,11 +158,12 @@ def _comparison(status: ComparisonStatus) -> MonitoredComparison:
         conditions=_conditions(status),
         bias_exact=str(status.bias),
         estimate_exact=str(status.estimate),
-        **_ends(status),
+        low=low,
+        high=high,
         highest=max(known, key=lambda group: group.estimate or 0).name if known else None,
         lowest=min(known, key=lambda group: group.estimate or 0).name if known else None,
         first_alert=None if status.first_alert is None else _alert(status.first_alert),
-        groups=groups,
+        groups=[_group(group) for group in status.groups],
         course=_course(status),
     )
 
@@ -178,13 +184,15 @@ def _course(status: ComparisonStatus) -> list[documents.CoursePoint]:
 
 
 def _alert(alert: Alert) -> documents.AlertSummary:
+    low, high = _ends(alert)
     return documents.AlertSummary.of(
         alert,
         alert=alert.kind,
         conditions=_conditions(alert),
         time_iso=alert.iso_time(),
         bias_exact=str(alert.bias),
-        **_ends(alert),
+        low=low,
+        high=high,
     )
 
 
@@ -194,6 +202,8 @@ def _conditions(compared: Alert | ComparisonStatus) -> list[documents.ConditionS
     ]
 
 
-def _ends(estimated: Alert | ComparisonStatus | GroupStatus) -> dict[str, float | None]:
-    """Return the ends of an interval, by the names that they have in the document."""
-    return dict(zip(("low", "high"), estimated.interval or (None, None), strict=True))
+def _ends(
+    estimated: Alert | ComparisonStatus | GroupStatus,
+) -> tuple[float, float] | tuple[None, None]:
+    """Return the lower and the upper end of an interval; None each where there is none."""
+    return estimated.interval or (None, None)
