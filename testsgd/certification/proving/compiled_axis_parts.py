@@ -64,7 +64,11 @@ def measure_below(box: Box, axis: int, position: float) -> float:
 
 @compiled.inner
 def value_between(box: Box, axis: int, left: float, right: float, uniform: float) -> float:
-    """Return the value with the part `uniform` of the measure between two positions below it."""
+    """Return the value with the part `uniform` of the measure between two positions below it.
+
+    With the measure F below a position it is the x for which ``F(x) = F(left) + uniform * (F(right)
+    - F(left))``; of single values it is the one whose stretch from F(x) to F(x + 1) holds that.
+    """
     kind = box.kinds[axis]
     lo = box.lo[axis]
     hi = box.hi[axis]
@@ -291,7 +295,13 @@ def _value_steps(box: Box, axis: int, form: Floats, f: int, at: int, work: Works
 
 @compiled.inner
 def cut_axis(box: Box, axis: int, forms: Floats, at: int, work: Workspace) -> int:
-    """Cut an axis into parts of constant steps, numbered from `at` on; return the next number."""
+    """Cut an axis into parts of constant steps, numbered from `at` on; return the next number.
+
+    For each part k it writes the ends ``left[k]`` and ``right[k]``, the share of the axis
+    ``mass[k]``, and the steps of both half-spaces ``steps[0, k]`` and ``steps[1, k]``. `forms` has
+    the shape (2, columns). A part ends where either half-space makes one more step; categories and
+    axes of few values have a part for each value.
+    """
     span = span_of(box, axis)
     discrete = is_discrete(box.kinds[axis])
     if not discrete and span <= 0.0:

@@ -137,7 +137,13 @@ def bound_first_layer(flat: Flat, box: Box, units: Units) -> None:
 
 @compiled.inner
 def draw_lines(flat: Flat, k: int, units: Units) -> None:
-    """Lines below and above the activations of hidden layer k, and how persons differ after it."""
+    """Write lines around the activations of hidden layer k, and how persons differ after it.
+
+    For a unit whose sum x lies from a < 0 to z > 0 they are ``alpha * x <= f(x) <= chord * x +
+    gap``, with ``chord = (z - slope * a) / (z - a)``. A change d of a person's sum changes the
+    activation by ``f(x + d) - f(x)``, which grows with x where d > 0 and falls where d < 0, as f is
+    convex; so its bounds are those at the ends of x.
+    """
     begin = flat.neuron_at[k]
     slope = flat.slopes[k]
     persons = len(flat.offsets)

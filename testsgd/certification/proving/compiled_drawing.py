@@ -198,7 +198,13 @@ def _draw_last(
     point: Floats,
     work: Workspace,
 ) -> bool:
-    """Draw on the axis that is solved last; False if nothing is left to be drawn."""
+    """Write into `point` a value of the axis that is solved last; False if no part is left.
+
+    What the other axes have added up to leaves the positions from `start` to `stop`. Parts within
+    them are chosen in proportion to their measure there, by ``uniforms[axis, 0]``, and the value
+    within the part by ``uniforms[axis, 1]``. Where there is an axis in the middle, parts in which
+    the first half-space makes `reaching` steps or more are left out.
+    """
     axis = plan.last
     discrete = is_discrete(box.kinds[axis])
     span = span_of(box, axis)

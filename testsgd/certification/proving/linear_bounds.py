@@ -61,6 +61,12 @@ def activation_error(kind: str, slope: float, error: float, low: Floats) -> Floa
 
 
 def _leaky(slope: float, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
+    """Return the lines around f(x) = x for x >= 0 and slope * x below, on intervals [l, h].
+
+    Where l < 0 < h the line above is the chord, of the slope ``c = (h - slope * l) / (h - l)``; the
+    line below goes through 0 with the slope 1 if h > -l, and else with that of f below 0. Elsewhere
+    f is a line itself. `low`, `high` and `noise` have the shape of the units, as the lines have.
+    """
     on, off = low >= 0, high <= 0
     bent = ~(on | off) if slope != 1.0 else np.zeros_like(on)
     straight = np.where(off, slope, 1.0)
@@ -83,6 +89,13 @@ def _leaky(slope: float, error: float, low: Floats, high: Floats, noise: Floats)
 
 
 def _bent(kind: str, error: float, low: Floats, high: Floats, noise: Floats) -> Lines:
+    """Return the lines around a sigmoid or tanh f on intervals [l, h].
+
+    With the chord's slope ``c = (f(h) - f(l)) / (h - l)`` and ``m = min(f'(l), f'(h))`` the line
+    below is ``f(l) + a (x - l)``, where a is c if l >= 0 and else m; the line above is
+    ``f(h) + b (x - h)``, where b is c if h <= 0 and else m; the constants have room for rounding.
+    `low`, `high` and `noise` have the shape of the units, as the lines have.
+    """
     if kind == "tanh":
         at_low, at_high = np.tanh(low), np.tanh(high)
         steep_low, steep_high = 1 - at_low**2, 1 - at_high**2

@@ -260,7 +260,16 @@ def _activation(layer: DenseLayer) -> tuple[str, float]:
 def _first_layer(
     network: FeedForward, domain: Domain, axes: Axes, rounding: float, largest: Floats
 ) -> tuple[Map, Floats, Floats]:
-    """Fold what a network does to its inputs into its first layer."""
+    """Fold what a network does to its inputs into its first layer.
+
+    Returns
+    -------
+    first : Map
+        From the columns of the axes to the units, with biases of 0.
+    offsets, offset_noise : numpy.ndarray of float64, shape (persons, units)
+        What the protected values and all constants add for each person, and how much of it may be
+        rounding: the sums are ``x @ first.weights + offsets[person]``.
+    """
     layer = network.layers[0]
     units = layer.weights.shape[1]
     cast = 2 * _UNIT[network.precision]

@@ -185,6 +185,7 @@ class Prover:
     def _machine_work(
         self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, analysed: BoxBounds
     ) -> None:
+        """Analyse the boxes from `start` to `stop` by machine code, as `_array_work` does."""
         # Imported here: the machine code takes a second to load.
         from testsgd.certification.proving.compiled_analysis import analyse_boxes
 
@@ -193,6 +194,13 @@ class Prover:
     def _array_work(
         self, lo: Floats, hi: Floats, start: int, stop: int, bins: int, analysed: BoxBounds
     ) -> None:
+        """Analyse the boxes from `start` to `stop` by arrays, and write what is proved of them.
+
+        `lo` and `hi` have the shape (B, axes), the arrays of `analysed` (B,). An undecided box is
+        split along the axis with the largest score, or the widest one where no score is above 0.
+        Where no pairs of classes are compared, the shares of undecided boxes that are fair and
+        unfair are counted too, in `bins` steps.
+        """
         problem = self.problem
         lo, hi = lo[start:stop], hi[start:stop]
         analysed = BoxBounds._make(array[start:stop] for array in analysed)

@@ -292,7 +292,12 @@ class BranchAndBound:
         known: NDArray[np.int8],
         analysed: BoxBounds,
     ) -> None:
-        """Close boxes that are decided, keep the others open."""
+        """Close boxes that are decided, keep the others open.
+
+        `lo` and `hi` have the shape (n, axes), `known` (n, units), all others (n,). An open box keeps
+        its shares of the domain: what is proved within it as `fair` and `unfair`, and what is not,
+        ``undecided = (1 - fair - unfair) * share``.
+        """
         self.looks += len(lo)
         share = self.axes.shares(lo, hi)
         self.tree.close(nodes, analysed.status, share)

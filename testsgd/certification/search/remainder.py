@@ -198,7 +198,14 @@ def _draw_batch(
     chosen: NDArray[np.intp],
     generator: np.random.Generator,
 ) -> _Batch:
-    """Draw a point of each chosen box; `chosen` are indices of open boxes, shape (tries,)."""
+    """Draw a point of each chosen box; `chosen` are indices of open boxes, shape (tries,).
+
+    A box with the cover c, as a share of the domain, is chosen with a probability in proportion to
+    c. Its pieces have the shares p[0], p[1], ... of the box, whose share is s: a piece i is hit if
+    ``p[0] + ... + p[i - 1] <= u c / s < p[0] + ... + p[i]`` for a uniform u, and none where their
+    sum is less. A point is kept if its first piece is the one that it was drawn from, so that it
+    counts once, and if nothing is proved of it.
+    """
     unique, of = np.unique(chosen, return_inverse=True)
     share = search.boxes["share"][unique]
     reanalysis = analyse_again(search, unique)
