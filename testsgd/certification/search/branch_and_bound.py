@@ -294,9 +294,9 @@ class BranchAndBound:
     ) -> None:
         """Close boxes that are decided, keep the others open.
 
-        `lo` and `hi` have the shape (n, axes), `known` (n, units), all others (n,). An open box keeps
-        its shares of the domain: what is proved within it as `fair` and `unfair`, and what is not,
-        ``undecided = (1 - fair - unfair) * share``.
+        `lo` and `hi` have the shape (n, axes), `known` (n, units), all others (n,). An open box
+        keeps its shares of the domain: what is proved within it as `fair` and `unfair`, and what is
+        not, ``undecided = (1 - fair - unfair) * share``.
         """
         self.looks += len(lo)
         share = self.axes.shares(lo, hi)
