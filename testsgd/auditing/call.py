@@ -7,7 +7,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Unpack
 
-from testsgd.auditing import text
+import testsgd.data
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import (
     audit_parameters,
@@ -27,23 +27,18 @@ from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
 from testsgd.data import (
     DatasetSpecification,
-    SensitiveTerms,
     TextSpecification,
     as_pandas,
     check_count,
     check_no_terms,
-    find_texts,
     is_lazy,
     resolve_specification,
-    resolve_terms,
 )
 from testsgd.data.inference import sensitive_by_name
 from testsgd.data.lazy_rows import collecting, lazy_columns
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
 from testsgd.parameters import check_names, show_parameters
-
-# By its package, which loads the audit of texts when it is first called.
 from testsgd.progress import Progress, shown_progress
 
 # Examples of each sensitive term that a report of texts shows: none, as reports are passed on.
@@ -64,7 +59,8 @@ def audit(
     favourable: Any = None,
     outcome: str | None = None,
     threshold: float = 0.5,
-    terms: SensitiveTerms | str | Path | None = None,
+    # By its package, which loads it when annotations are read.
+    terms: testsgd.data.SensitiveTerms | str | Path | None = None,
     snippets: int = SNIPPETS,
     limit: int | None = None,
     trust_pickle: bool = False,
@@ -201,6 +197,10 @@ def audit(
     findings: Findings
     runs: SeedRuns | None
     if isinstance(specification, TextSpecification):
+        # Imported here: an audit of a table loads nothing of texts.
+        from testsgd.auditing.text import run_text_audit
+        from testsgd.data.text import find_texts, resolve_terms
+
         check_selection_rate(settings.metric)
         check_no_ratio_gate(settings)
         check_all_rows(settings, "texts have no columns to choose them by")
@@ -216,7 +216,7 @@ def audit(
             )
             sensitive_terms = resolve_terms(terms, specification)
             findings, runs = audit_with_seeds(
-                lambda chosen, shown: text.run_text_audit(
+                lambda chosen, shown: run_text_audit(
                     model_of_texts, texts, sensitive_terms, chosen, progress=shown
                 ),
                 settings,

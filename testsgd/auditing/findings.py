@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,11 @@ from testsgd.report.summaries import (
     Part,
     Positive,
 )
-from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, TermRuleSets, Unjudged
+from testsgd.rules import Contingency, FrequentRuleSets, RuleSet, SmallGroup, Unjudged
 from testsgd.scoring import Overlaps, block_of, distinct_groups, member_overlaps
+
+if TYPE_CHECKING:
+    from testsgd.rules import TermRuleSets
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Findings(ABC):
 
     Arrays over groups have the shape (groups,); a group is known by its place in them.
     """
+
+    kind: ClassVar[Literal["rows", "texts"]]
 
     model: LoadedModel[Any]  # The black box.
     parameters: AuditParameters  # What the user asked for.
@@ -255,6 +260,8 @@ class Findings(ABC):
 @dataclass(frozen=True, kw_only=True)
 class TableFindings(Findings):
     """The groups that an audit of a table compared, with the rows and what else was found."""
+
+    kind = "rows"
 
     model: LoadedModel[Model]
     rule_sets: FrequentRuleSets

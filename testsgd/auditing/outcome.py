@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import joblib
 import numpy as np
@@ -19,11 +19,13 @@ from testsgd.auditing.estimates import Counts, Estimates
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.data import Table
 from testsgd.models import CheckedFunction, LoadedModel, Model, PredictionColumn
-from testsgd.models.text import TextModel
 from testsgd.progress import Counter, PhaseProgress, Progress, named, step
 from testsgd.rules import Axis, Contingency, FrequentRuleSets, SmallGroup, lay_out, mine
 from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
 from testsgd.scoring import Clusters, independent_rows, rank_groups
+
+if TYPE_CHECKING:
+    from testsgd.models.text import TextModel
 
 # How phases that can be long are shown; those that ask the model count their questions.
 _SHOWN = {
@@ -62,7 +64,7 @@ class Clock:
         self.seconds[name] = round(seconds, 4)
 
 
-SomeModel = TypeVar("SomeModel", Model, TextModel)
+SomeModel = TypeVar("SomeModel", Model, "TextModel")
 
 
 def limit_batches(model: Model | TextModel, size: int | None) -> None:

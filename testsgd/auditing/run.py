@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,13 @@ from testsgd.auditing.parameters import PAPER_SETTINGS, ROW_QUERIES, AuditParame
 from testsgd.auditing.rows import audit_rows, exact_queries
 from testsgd.auditing.slices import features_within
 from testsgd.data import Table, copied_rows
-from testsgd.data.text import Texts
 from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS, CheckedFunction, LoadedModel, Model, PredictionColumn
 from testsgd.progress import Progress, about
 from testsgd.rules import default_depth, named_axes, sensitive_axes
+
+if TYPE_CHECKING:
+    from testsgd.data.text import Texts
 
 # What the phases of an audit with a holdout are about.
 SEARCHED = "to find groups"
@@ -38,7 +40,7 @@ HELD_OUT = "held out"
 _LABELS = "(labels)"
 
 SomeFindings = TypeVar("SomeFindings", bound=Findings)
-Data = TypeVar("Data", Table, Texts)
+Data = TypeVar("Data", Table, "Texts")
 
 
 def run_audit(

@@ -22,9 +22,7 @@ from .inference import quantile_edges as quantile_edges
 from .inference import with_numbers as with_numbers
 from .inputs import check_no_terms as check_no_terms
 from .inputs import find_table as find_table
-from .inputs import find_texts as find_texts
 from .inputs import resolve_specification as resolve_specification
-from .inputs import resolve_terms as resolve_terms
 from .lazy_rows import check_row_order as check_row_order
 from .lazy_rows import fetched as fetched
 from .lazy_rows import is_lazy as is_lazy
@@ -65,8 +63,10 @@ from .text import TextFile as TextFile
 from .text import Texts as Texts
 from .text import TextSpecification as TextSpecification
 from .text import check_texts as check_texts
+from .text import find_texts as find_texts
 from .text import load_terms as load_terms
 from .text import load_texts as load_texts
+from .text import resolve_terms as resolve_terms
 from .text import terms_file as terms_file
 from .text import terms_from_mapping as terms_from_mapping
 from .text import texts_fingerprint as texts_fingerprint

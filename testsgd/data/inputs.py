@@ -1,4 +1,4 @@
-"""From what a user gives for a data set to its description, its rows or its texts."""
+"""From what a user gives for a data set to its description or its rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification, Label
 from testsgd.data.specification import Specification, load_specification, specification_from_mapping
 from testsgd.data.table import Table, check_table, load_table
-from testsgd.data.text.schema import TextSpecification
-from testsgd.data.text.terms import SensitiveTerms, load_terms
-from testsgd.data.text.texts import Texts, check_texts, load_texts
 from testsgd.errors import ParameterError
 
 
@@ -103,47 +100,6 @@ def _joined(label: Label, favourable: Sequence[str]) -> Label:
     return Label.model_validate({**written, "favourable": list(favourable)})
 
 
-def find_texts(
-    data: Any,
-    specification: TextSpecification,
-    *,
-    limit: int | None,
-    seed: int,
-    training: bool = False,
-) -> Texts:
-    """Return checked texts: given ones, those of a file, or the data set's own.
-
-    Parameters
-    ----------
-    data : path-like, sequence of str, series, data frame or None
-        A file, or texts as for :func:`check_texts`; None for the files of the description.
-    specification : TextSpecification
-        The data set.
-    limit : int or None
-        Most texts to return; if there are more, a sample of that size is drawn without replacement.
-    seed : int
-        Seed of that draw.
-    training : bool
-        Whether texts that are for training only are read, too. It matters only where files are
-        read.
-
-    Returns
-    -------
-    Texts
-
-    Raises
-    ------
-    DataError, DownloadError, ParameterError
-        As for :func:`load_texts` and :func:`check_texts`; also if `limit` is below 1 or `seed`
-        below 0.
-    """
-    if data is None or isinstance(data, (str, Path)):
-        texts = load_texts(specification, file=data, training=training)
-    else:
-        texts = check_texts(data, specification)
-    return texts if limit is None else texts.sample(limit, seed=seed)
-
-
 def find_table(
     data: Any,
     specification: DatasetSpecification,
@@ -188,33 +144,6 @@ def find_table(
     else:
         table = check_table(data, specification, passed=passed)
     return table if limit is None else table.sample(limit, seed=seed)
-
-
-def resolve_terms(
-    terms: SensitiveTerms | str | Path | None, specification: TextSpecification
-) -> SensitiveTerms:
-    """Return the list of sensitive terms: the user's, the description's, or the paper's.
-
-    Parameters
-    ----------
-    terms : SensitiveTerms, path-like or None
-        The user's list, or a TOML file of one.
-    specification : TextSpecification
-        The data set, whose own list is read where `terms` is None. If it names none, it is Table 1
-        of the TestSGD paper.
-
-    Returns
-    -------
-    SensitiveTerms
-
-    Raises
-    ------
-    SpecificationError
-        If the file is missing or is no list of terms.
-    """
-    if isinstance(terms, SensitiveTerms):
-        return terms
-    return load_terms(specification.terms if terms is None else terms)
 
 
 def check_no_terms(terms: Any, specification: DatasetSpecification) -> None:

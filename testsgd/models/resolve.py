@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from testsgd.data import DatasetSpecification, Specification, TextSpecification, bundled_folder
 from testsgd.errors import ModelError, ParameterError
@@ -20,9 +20,10 @@ from testsgd.models.files import MODEL_FILE, Labels, card_of
 from testsgd.models.network import NetworkModel, network_labels, read_network
 from testsgd.models.pickled_files import PICKLES
 from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
-from testsgd.models.text.blackbox import CallableTextModel, TextModel
-from testsgd.models.text.network import read_text_network
 from testsgd.plugins import plugin_names
+
+if TYPE_CHECKING:
+    from testsgd.models.text.blackbox import TextModel
 
 M = TypeVar("M", covariant=True)
 
@@ -153,6 +154,9 @@ def load_text_model(
     >>> load_text_model(shouts, specification).model.decisions(["Hello", "HELLO"]).tolist()
     [False, True]
     """
+    # Imported here: with a model of rows nothing of texts is loaded.
+    from testsgd.models.text.blackbox import CallableTextModel
+    from testsgd.models.text.network import read_text_network
 
     def function(called: Callable[..., Any], _: Any, **options: Any) -> TextModel:
         return CallableTextModel(called, **options)

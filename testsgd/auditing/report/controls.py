@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.text import TextFindings
+from testsgd.auditing.report.kinds import are_of_texts
 from testsgd.report.formatting import (
     count,
     how_often,
@@ -23,6 +24,9 @@ from testsgd.report.summaries import (
     Positive,
     Share,
 )
+
+if TYPE_CHECKING:
+    from testsgd.auditing.text import TextFindings
 
 # Categories, or terms, that a sentence names.
 _NAMED = 5
@@ -90,7 +94,7 @@ class ControlsSummary(Part):
 
 def controls_summary(findings: Findings) -> ControlsSummary | None:
     """Write down the control effects; None for rows, which have none."""
-    if not isinstance(findings, TextFindings):
+    if not are_of_texts(findings):
         return None
     known = findings.control_effects
     listed = findings.mentions.terms.categories

@@ -11,8 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Findings
+from testsgd.auditing.report.kinds import are_of_texts
 from testsgd.auditing.report.summary import FEWEST_SHOWN, AuditSummary
-from testsgd.auditing.text import TextFindings
 from testsgd.io import (
     atomic_path,
     csv_of,
@@ -130,7 +130,7 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
         other = second.estimates.take(groups)
         ends = second.guarantee.confidence_intervals(second.estimates, groups)
         of_others = (other.rate_in, other.rate_out, other.difference, *ends)
-        if second.estimand == "observed" and isinstance(findings, TextFindings):
+        if second.estimand == "observed" and are_of_texts(findings):
             # Groups of terms are judged over texts that terms are put into; few may have the terms.
             few = np.minimum(other.rows_in, other.rows_out) < FEWEST_SHOWN
             of_others = tuple(np.where(few, np.nan, values) for values in of_others)
@@ -154,7 +154,7 @@ def frame_of(findings: Findings, groups: NDArray[np.intp], ranks: NDArray[np.int
 
 def _counterfactual(findings: Findings, groups: NDArray[np.intp]) -> dict[str, Any]:
     """Return the columns that only texts have."""
-    if not isinstance(findings, TextFindings):
+    if not are_of_texts(findings):
         return {}
     effects = findings.counterfactual
     if effects is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,11 @@ from testsgd.data.categories import MISSING, category_text, distinct_values
 from testsgd.data.cells import as_pandas, missing_column, renamed
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.table import feature_numbers
-from testsgd.data.text import SensitiveTerms
 from testsgd.errors import DataError
 from testsgd.report.summaries import RuleSummary
-from testsgd.rules.text import find_mentions
+
+if TYPE_CHECKING:
+    from testsgd.data.text import SensitiveTerms
 
 
 def rules_mask(
@@ -92,7 +93,7 @@ def texts_mask(rules: Sequence[RuleSummary], data: Any, terms: SensitiveTerms) -
 
     Examples
     --------
-    >>> from testsgd.data.text import Term, TermCategory
+    >>> from testsgd.data.text import SensitiveTerms, Term, TermCategory
     >>> terms = SensitiveTerms("", "", (TermCategory("age", (Term("old"), Term("young"))),))
     >>> rule = RuleSummary(feature="age", values=["old"], text="“old”")
     >>> texts_mask([rule], ["An old man", "A young man"], terms).tolist()
@@ -105,6 +106,9 @@ def texts_mask(rules: Sequence[RuleSummary], data: Any, terms: SensitiveTerms) -
             where="data",
             remedy='give a list or a series of texts, such as frame["text"]',
         )
+    # Imported here: rows need nothing of texts.
+    from testsgd.rules.text import find_mentions
+
     found = find_mentions(texts, terms)
     mentioned = found.contains()
     mask = np.ones(len(texts), dtype=bool)

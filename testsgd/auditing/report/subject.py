@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,16 @@ from testsgd.auditing.findings import Findings, TableFindings
 from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.base_rates import base_rates_of_cells, count_labels
+from testsgd.auditing.report.kinds import are_of_texts
 from testsgd.auditing.report.summary import FEWEST_SHOWN
-from testsgd.auditing.text import TextFindings
 from testsgd.data import Table, table_fingerprint
-from testsgd.data.text import texts_fingerprint
 from testsgd.models import CheckedFunction, PredictionColumn
 from testsgd.report.formatting import count, plural
 from testsgd.rules import Rule
 from testsgd.scoring import Clusters, Side, independent_rows, rate_interval
+
+if TYPE_CHECKING:
+    from testsgd.auditing.text import TextFindings
 
 # More points than this are one on top of the other; they are then counted by small cells.
 _MOST_POINTS = 1500
@@ -42,7 +44,7 @@ class RateGrid(NamedTuple):
 
 def data_summary(findings: Findings) -> document.DataSummary:
     """Describe the data that were audited; the features of texts are the categories of terms."""
-    if isinstance(findings, TextFindings):
+    if are_of_texts(findings):
         return _summary_of_texts(findings)
     if not isinstance(findings, TableFindings):
         raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
@@ -98,6 +100,9 @@ def table_summary(
 
 
 def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
+    # Imported here: the report of a table loads nothing of texts.
+    from testsgd.data.text import texts_fingerprint
+
     texts = findings.texts
     clusters = findings.clusters
     independent = len(clusters) if clusters.repeated else None
@@ -151,14 +156,14 @@ def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
 
 def rules_alone(findings: Findings, groups: Sequence[int]) -> dict[int, list[document.RuleAlone]]:
     """Look at each rule of some groups by itself, or at none of a group if that is not known."""
-    if isinstance(findings, TextFindings):
+    if are_of_texts(findings):
         return {group: _rules_of_texts(findings, group) for group in groups}
     return _rules_of_table(findings, groups) if isinstance(findings, TableFindings) else {}
 
 
 def _cell_rates(findings: Findings, features: int) -> list[RateGrid]:
     """Return a grid of rates for each combination of `features` sensitive features."""
-    if isinstance(findings, TextFindings):
+    if are_of_texts(findings):
         return _rates_of_terms(findings, features)
     return _rates_of_cells(findings, features) if isinstance(findings, TableFindings) else []
 
@@ -188,7 +193,7 @@ def _feature_rates(findings: Findings) -> list[document.FeatureRates]:
     """Return the rates of each value of each feature, with what else is known of its rows."""
     if isinstance(findings, TableFindings):
         return _rates_of_values(findings)
-    if not isinstance(findings, TextFindings):
+    if not are_of_texts(findings):
         return []
     listed = {
         category.name: place for place, category in enumerate(findings.mentions.terms.categories)
@@ -404,7 +409,7 @@ def _rates_of_terms(findings: TextFindings, features: int) -> list[RateGrid]:
 
 def counterfactual_summary(findings: Findings, group: int) -> document.CounterfactualSummary | None:
     """Write the counterfactual effect of the terms of a group, if seeds were compared."""
-    if not isinstance(findings, TextFindings) or findings.counterfactual is None:
+    if not are_of_texts(findings) or findings.counterfactual is None:
         return None
     effects = findings.counterfactual
     if effects.seeds[group] == 0:

@@ -23,6 +23,7 @@ from testsgd.auditing.report.further_looks import (
     within_summary,
 )
 from testsgd.auditing.report.gate import GateMeasure
+from testsgd.auditing.report.kinds import are_of_texts
 from testsgd.auditing.report.leading import leading_look
 from testsgd.auditing.report.own_effects import own_effect_summaries
 from testsgd.auditing.report.ratio_gate import RatioMeasure
@@ -34,12 +35,9 @@ from testsgd.auditing.report.subject import (
     rules_alone,
 )
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
-from testsgd.auditing.report.terms import describe_terms
-from testsgd.auditing.report.text_measures import text_measures
 from testsgd.auditing.report.verdict import PENDING, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
-from testsgd.auditing.text import TextFindings
 from testsgd.models import CheckedFunction, PredictionColumn
 from testsgd.report.formatting import count, series
 from testsgd.report.summaries import RuleSummary, package_versions, present_moment
@@ -83,7 +81,10 @@ def summarise(
     groups = _groups(findings, ranks)
     estimands = _estimands(findings)
     terms = None
-    if isinstance(findings, TextFindings):
+    if are_of_texts(findings):
+        # Imported here: the report of a table loads nothing of texts.
+        from testsgd.auditing.report.terms import describe_terms
+
         terms = describe_terms(findings, drawn.features, snippets=snippets)
     decided = int(findings.estimates.decided.sum())
     holdout = findings.holdout
@@ -119,7 +120,7 @@ def summarise(
             findings.unjudged,
             fewest=parameters.fewest_rows(searched),
             share=findings.unjudged.rows / max(1, searched),
-            max_dilution=None if isinstance(findings, TextFindings) else parameters.max_dilution,
+            max_dilution=None if are_of_texts(findings) else parameters.max_dilution,
         ),
         guarantee=_guarantee(findings, ranks),
         error_rates=error_rate_summaries(findings),
@@ -142,7 +143,9 @@ def summarise(
         )
         for item in estimands
     ]
-    if isinstance(findings, TextFindings):
+    if are_of_texts(findings):
+        from testsgd.auditing.report.text_measures import text_measures
+
         measures = text_measures(findings, measures)
     if parameters.ranked_by == "counterfactual" and isinstance(findings, TableFindings):
         # Beside the differences: those that come through other features would pass unseen.
@@ -235,7 +238,7 @@ def _own_effect_measure(findings: TableFindings) -> GateMeasure:
 
 def packages(findings: Findings) -> tuple[str, ...]:
     """Return the packages whose versions matter for an audit."""
-    return _PACKAGES + (_TEXT_PACKAGES if isinstance(findings, TextFindings) else ())
+    return _PACKAGES + (_TEXT_PACKAGES if are_of_texts(findings) else ())
 
 
 def rule_summary(rule: Rule) -> RuleSummary:
@@ -286,7 +289,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
     estimates = findings.estimates.take(groups)
     of_rows = isinstance(findings, TableFindings)
     ratios = np.array(estimates.population_ratio_at(findings.guarantee.errors[groups])).T
-    unknown = findings.unknown.tolist() if isinstance(findings, TextFindings) else []
+    unknown = findings.unknown.tolist() if are_of_texts(findings) else []
     rows = frame_of(findings, groups, np.array([ranks[group] for group in groups.tolist()]))
     base_in, base_out = group_base_rates(findings, groups)
     own_effects = own_effect_summaries(findings, groups)

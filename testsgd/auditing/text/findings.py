@@ -210,6 +210,8 @@ class ControlEffects:
 class TextFindings(Findings):
     """The groups of texts that an audit compared, with the texts and the paired comparisons."""
 
+    kind = "texts"
+
     model: LoadedModel[TextModel]
     rule_sets: TermRuleSets
     texts: Texts  # The texts that were audited.

@@ -4,9 +4,11 @@ from .terms import SensitiveTerms as SensitiveTerms
 from .terms import Term as Term
 from .terms import TermCategory as TermCategory
 from .terms import load_terms as load_terms
+from .terms import resolve_terms as resolve_terms
 from .terms import terms_file as terms_file
 from .terms import terms_from_mapping as terms_from_mapping
 from .texts import Texts as Texts
 from .texts import check_texts as check_texts
+from .texts import find_texts as find_texts
 from .texts import load_texts as load_texts
 from .texts import texts_fingerprint as texts_fingerprint

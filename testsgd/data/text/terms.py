@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from testsgd.data.lookup import bundled_folder
 from testsgd.data.schema_parts import Flag, Part, mistake
+from testsgd.data.text.schema import TextSpecification
 from testsgd.data.toml_document import parse_toml, read_toml_text, validated
 
 
@@ -315,3 +316,30 @@ def _term(name: str, entry: TermEntry) -> Term:
         ambiguous=entry.ambiguous,
         acronym=entry.acronym,
     )
+
+
+def resolve_terms(
+    terms: SensitiveTerms | str | Path | None, specification: TextSpecification
+) -> SensitiveTerms:
+    """Return the list of sensitive terms: the user's, the description's, or the paper's.
+
+    Parameters
+    ----------
+    terms : SensitiveTerms, path-like or None
+        The user's list, or a TOML file of one.
+    specification : TextSpecification
+        The data set, whose own list is read where `terms` is None. If it names none, it is Table 1
+        of the TestSGD paper.
+
+    Returns
+    -------
+    SensitiveTerms
+
+    Raises
+    ------
+    SpecificationError
+        If the file is missing or is no list of terms.
+    """
+    if isinstance(terms, SensitiveTerms):
+        return terms
+    return load_terms(specification.terms if terms is None else terms)

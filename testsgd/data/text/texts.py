@@ -320,3 +320,44 @@ def _joined(rows: list[TextRows], specification: TextSpecification, names: list[
             ]
         )
     return replace(texts, parts=parts, clusters=clusters_of(rows))
+
+
+def find_texts(
+    data: Any,
+    specification: TextSpecification,
+    *,
+    limit: int | None,
+    seed: int,
+    training: bool = False,
+) -> Texts:
+    """Return checked texts: given ones, those of a file, or the data set's own.
+
+    Parameters
+    ----------
+    data : path-like, sequence of str, series, data frame or None
+        A file, or texts as for :func:`check_texts`; None for the files of the description.
+    specification : TextSpecification
+        The data set.
+    limit : int or None
+        Most texts to return; if there are more, a sample of that size is drawn without replacement.
+    seed : int
+        Seed of that draw.
+    training : bool
+        Whether texts that are for training only are read, too. It matters only where files are
+        read.
+
+    Returns
+    -------
+    Texts
+
+    Raises
+    ------
+    DataError, DownloadError, ParameterError
+        As for :func:`load_texts` and :func:`check_texts`; also if `limit` is below 1 or `seed`
+        below 0.
+    """
+    if data is None or isinstance(data, (str, Path)):
+        texts = load_texts(specification, file=data, training=training)
+    else:
+        texts = check_texts(data, specification)
+    return texts if limit is None else texts.sample(limit, seed=seed)
