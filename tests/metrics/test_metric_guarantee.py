@@ -322,3 +322,79 @@ def test_means_that_differ_by_rounding_do_not_differ() -> None:
     said = np.tile([0.1 + 0.2, 0.3], 400) * 100
     found = testsgd.audit_metrics(said, sensitive_features=people, metrics="mean")
     assert (found.groups["effect"] == 0).all()
+
+
+@pytest.mark.parametrize("metric", ["selection_rate", "true_positive_rate", "accuracy"])
+@pytest.mark.parametrize("reference", ["rest", "overall"])
+def test_where_all_rows_agree_no_interval_is_narrower_than_one_alone(
+    metric: str, reference: str
+) -> None:
+    # All are selected, or all of them rightly: rates of 100%, whatever the group.
+    rows = 240
+    people = pd.DataFrame({"sex": ["f", "m"] * (rows // 2), "town": list("AABB") * (rows // 4)})
+    truth = np.arange(rows) // 4 % 2
+    said = truth if metric == "accuracy" else np.ones(rows, dtype=int)
+
+    def audit(guarantee: Any) -> testsgd.metrics.MetricsResult:
+        return testsgd.audit_metrics(
+            said,
+            truth,
+            sensitive_features=people,
+            metrics=[metric],
+            favourable=1,
+            reference=reference,
+            guarantee=guarantee,
+        )
+
+    alone, together = (audit(guarantee) for guarantee in ("per-group", "simultaneous"))
+    (of_alone,), (of_together,) = alone.summary.metrics, together.summary.metrics
+    assert 0.05 / len(of_together.groups) <= of_together.error <= 0.05 + 1e-12
+    for one, other in zip(of_alone.groups, of_together.groups, strict=True):
+        assert one.text == other.text
+        assert one.confidence_interval is not None
+        assert other.confidence_interval is not None
+        assert other.confidence_interval[0] <= one.confidence_interval[0] < -0.005
+        assert other.confidence_interval[1] >= one.confidence_interval[1]
+
+
+def test_a_gate_does_not_pass_on_rows_that_all_agree() -> None:
+    people = pd.DataFrame({"sex": ["f", "m"] * 60})
+    verdict = testsgd.audit_metrics(
+        np.ones(120, dtype=int),
+        np.arange(120) % 2,
+        sensitive_features=people,
+        metrics=["selection_rate"],
+        favourable=1,
+        strict=True,
+        fail_above=0.02,
+    ).verdict
+    assert verdict.exit_code == 3
+
+
+@pytest.mark.parametrize("share", [0.97, 0.98])
+def test_intervals_cover_where_often_all_rows_agree(share: float) -> None:
+    sex = np.repeat(["f", "m"], 60)
+    runs = 40
+    missed = 0
+    for run in range(runs):
+        source = np.random.default_rng(run)
+        said = np.r_[np.ones(60, dtype=int), (source.random(60) < share).astype(int)]
+        # Only the runs in which all are selected are the hard ones.
+        said[60:] = 1 if run < runs // 2 else said[60:]
+        result = testsgd.audit_metrics(
+            said,
+            np.arange(120) % 2,
+            sensitive_features={"sex": sex},
+            metrics=["selection_rate"],
+            favourable=1,
+            replicates=99,
+            stability=0,
+        )
+        (group, *_) = [
+            group for group in result.summary.metrics[0].groups if group.text == "sex = f"
+        ] or result.summary.metrics[0].groups
+        assert group.confidence_interval is not None
+        low, high = group.confidence_interval
+        truth = (1 - share) * (1 if group.text == "sex = f" else -1)
+        missed += not low <= truth <= high
+    assert missed <= binom.ppf(0.999, runs, 0.05)

@@ -482,7 +482,8 @@ def shared_error(largest: Floats, error: float, comparisons: int) -> float:
     """Return the error rate of each interval so that together they have the error rate `error`.
 
     Of n samples and a new one, each is equally likely to be the largest; so the sample at place
-    (n + 1) (1 - error), rounded up, is exceeded that rarely. Bonferroni's rate bounds it below.
+    (n + 1) (1 - error), rounded up, is exceeded that rarely. Bonferroni's rate bounds it below, and
+    is the rate where nothing strayed: then the samples say nothing of how far intervals must reach.
     """
     # Imported here: a tenth of a second.
     from scipy.special import ndtr
@@ -492,4 +493,7 @@ def shared_error(largest: Floats, error: float, comparisons: int) -> float:
     if index > len(largest):
         return bonferroni
     quantile = float(np.sort(largest)[index - 1])
-    return max(float(2 * ndtr(-quantile)), bonferroni)
+    if quantile <= 0:
+        return bonferroni
+    # No interval alone has a larger rate than all of them together.
+    return min(max(float(2 * ndtr(-quantile)), bonferroni), error)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
 from testsgd.metrics.definitions import Floats, Metric, Scale
-from testsgd.metrics.predictions import Predictions
+from testsgd.metrics.predictions import KNOWN_KINDS, Predictions
 from testsgd.rules import Contingency
 
 Counts = NDArray[np.int64]
@@ -251,19 +251,24 @@ class _Kinds:
         return np.array([self.linear @ (favourable & known), self.linear @ known])
 
     def of_metrics(self, metrics: Sequence[Metric], chosen: Sequence[int]) -> KindSums:
-        """Return the sums of those kinds that the chosen metrics tell apart."""
+        """Return the sums of those kinds that the chosen metrics tell apart.
+
+        Each decision with each known label is one of them, if no row has it: that all rows are
+        alike does not say that others could not be.
+        """
         masses = np.array([self.prototypes.masses(metrics[index]) for index in chosen])
         # A column is what a kind adds: to the numerators first, then to the denominators.
         added = masses.transpose(1, 0, 2).reshape(2 * len(chosen), -1)
-        counts = self.rows.sum(axis=0) > 0
-        different, index = np.unique(added[:, counts], axis=1, return_inverse=True)
-        joined = np.zeros((different.shape[1], int(counts.sum())))
+        possible = np.any(self.rows > 0, axis=0)
+        possible[: KNOWN_KINDS if self.prototypes.labels is not None else 2] = True
+        different, index = np.unique(added[:, possible], axis=1, return_inverse=True)
+        joined = np.zeros((different.shape[1], int(possible.sum())))
         joined[index.reshape(-1), np.arange(joined.shape[1])] = 1.0
         adds_something = different.any(axis=0)
         return KindSums(
             metrics=tuple(chosen),
-            linear=(joined @ self.linear[:, counts].T)[adds_something],
-            square=(joined @ self.square[:, counts].T)[adds_something],
+            linear=(joined @ self.linear[:, possible].T)[adds_something],
+            square=(joined @ self.square[:, possible].T)[adds_something],
             numerators=different[: len(chosen), adds_something],
             denominators=different[len(chosen) :, adds_something],
         )

@@ -139,6 +139,11 @@ class Predictions:
         return np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
 
 
+# A decision with a known true label is one of so many kinds, the first ones; without true labels a
+# decision is one of the first two.
+KNOWN_KINDS = 4
+
+
 def predictions_of_kinds(
     kinds: NDArray[np.integer], *, decided: bool, labelled: bool
 ) -> Predictions:
