@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.auditing.findings import Findings
+from testsgd.auditing.outcome import most_rows_asked
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters
 from testsgd.errors import ParameterError
 from testsgd.progress import Progress
@@ -64,8 +65,8 @@ def check_runs(parameters: AuditParameters, *, rows: int | None) -> None:
             "each run would hold out other rows, so that its groups are of other rows",
             "leave holdout out, or give one run",
         )
-    # All rows are asked about if that takes at most half of the queries.
-    asked_of_all = rows is not None and 2 * rows <= parameters.budget(ROW_QUERIES)
+    most = most_rows_asked(parameters.budget(ROW_QUERIES), parameters.estimand)
+    asked_of_all = rows is not None and rows <= most
     if parameters.estimand == "observed" and asked_of_all:
         raise _refused(
             f"observed rates are those of all {rows:,} rows, which are equal in each run",
