@@ -164,10 +164,12 @@ def model_and_rows(
     name: str,
     outcome: str | None = None,
     batch_size: int | None = None,
+    called: str | None = None,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
-    The parameters are those of :func:`audit_undescribed`, and so are the errors.
+    The parameters are those of :func:`audit_undescribed`, and so are the errors. `called` is what
+    to call a model that was opened before.
 
     Returns
     -------
@@ -186,7 +188,6 @@ def model_and_rows(
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
-    called = None
     file = None
     if isinstance(model, (str, Path)):
         called = str(model)

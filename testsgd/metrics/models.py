@@ -183,6 +183,9 @@ def audit_model_by_metrics(
     opened = None
     if isinstance(model, (str, Path)):
         opened = open_model(model, trust_pickle=trust_pickle)
+    called = None
+    if opened is not None:
+        called = opened.name if opened.file is None else str(model)
     asked = adapted(model if opened is None else opened.model)
     with shown_progress(progress) as reporter:
         answers = _ask(
@@ -196,6 +199,7 @@ def audit_model_by_metrics(
             features=features,
             trust_pickle=trust_pickle,
             name=name,
+            called=called,
             counter=Counter(named("asking about rows", reporter), len(rows)),
         )
         read = read_predictions(
@@ -227,14 +231,10 @@ def audit_model_by_metrics(
             outcome=outcome,
             progress=reporter,
         )
-    file = None
-    called = answers.called
-    if opened is not None:
-        file = opened.file
-        called = opened.name if file is None else str(model)
+    file = None if opened is None else opened.file
     return _of_model(
         result,
-        name=called,
+        name=answers.called,
         file_sha256=None if file is None else sha256_of_file(file),
         queries=len(rows),
         together=answers.together,
@@ -388,9 +388,13 @@ def _ask(
     features: Mapping[str, Mapping[str, Any]] | None,
     trust_pickle: bool,
     name: str,
+    called: str | None,
     counter: Counter,
 ) -> _Answers:
-    """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`."""
+    """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`.
+
+    `called`: what to call a model that was opened; None for one that is given.
+    """
     is_about_numbers = _is_about_numbers(metrics, labels)
     if is_about_numbers:
         model = as_numbers(model)
@@ -409,7 +413,7 @@ def _ask(
             predictions=predictions,
             labels=labels,
             favourable=favourable,
-            called=str(getattr(model, "__qualname__", None) or type(model).__name__),
+            called=called or str(getattr(model, "__qualname__", None) or type(model).__name__),
         )
     _, loaded, table = model_and_rows(
         model,
@@ -421,6 +425,7 @@ def _ask(
         features=features,
         trust_pickle=trust_pickle,
         name=name,
+        called=called,
     )
     label = table.specification.label
     # A threshold is of scores, too.
