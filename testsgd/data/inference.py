@@ -303,6 +303,7 @@ def infer_specification(
     join_rare: bool = False,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     examples: Mapping[str, str] | None = None,
+    answers: Mapping[str, str] | None = None,
 ) -> Inferred:
     """Guess the description of a table.
 
@@ -333,6 +334,9 @@ def infer_specification(
         feature whose ``type`` is given.
     examples : mapping of str to str, optional
         How the columns were written whose texts were read as numbers, see :func:`with_numbers`.
+    answers : mapping of str to str, optional
+        Columns that are no features, as they hold the labels or predictions, and by what that was
+        seen, such as "equal to the true label".
 
     Returns
     -------
@@ -360,6 +364,10 @@ def infer_specification(
     known_outcome = checked_outcome(outcome)
     columns = tuple(infer_column(frame[column]) for column in frame.columns if str(column) != label)
     columns = tuple(_with_example(column, (examples or {}).get(column.name)) for column in columns)
+    known_answers = answers or {}
+    columns = tuple(
+        replace(column, why=known_answers.get(column.name, column.why)) for column in columns
+    )
     known = {column.name: column for column in columns}
     _check_named("sensitive", sensitive, known)
     _check_named("features", given, known)
@@ -380,6 +388,9 @@ def infer_specification(
                 column=column.name,
             )
         if not (is_sensitive or is_input) or not is_feature:
+            continue
+        if column.name in known_answers and not is_sensitive:
+            notes.append(f"{column.name} is {known_answers[column.name]}, so it is no feature")
             continue
         feature: dict[str, Any] = {}
         if "type" not in chosen:

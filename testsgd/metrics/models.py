@@ -13,10 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing import (
+    IS_DECISION,
+    IS_LABEL,
     check_model_first,
+    check_no_answers,
     check_same_order,
     check_sensitive_differ,
     column_of,
+    columns_of_decisions,
+    columns_of_values,
     find_model_and_table,
     model_and_rows,
     note_on_rows,
@@ -43,7 +48,7 @@ from testsgd.io import sha256_of_file
 from testsgd.metrics.definitions import asks_for_numbers, resolve_metrics
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import are_numbers, read_predictions
+from testsgd.metrics.predictions import Predictions, are_numbers, read_predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
@@ -165,6 +170,7 @@ def audit_model_by_metrics(
     for column in sensitive:
         if column not in rows:
             raise missing_column(column, rows.columns, "the data")
+    check_no_answers(rows[list(sensitive)], {"y": y, "sample_weight": sample_weight})
     settings = settings_of(parameters, rule=rule, outcome=outcome)
     expression = settings.rows
     satisfying = np.arange(len(rows))
@@ -211,7 +217,13 @@ def audit_model_by_metrics(
             threshold=threshold,
             as_numbers=asks_for_numbers(metrics),
         )
-        table = table_of(rows[list(sensitive)], other_features=rows, features=features, name=name)
+        table = table_of(
+            rows[list(sensitive)],
+            other_features=rows,
+            features=features,
+            name=name,
+            answers=_answer_columns(rows, labels, read, others=answers.others, but=sensitive),
+        )
         notes = [item for item in (read.guess, *answers.notes) if item is not None]
         if expression is not None:
             notes.append(note_on_rows(expression, chosen=len(satisfying), rows=len(given)))
@@ -450,6 +462,31 @@ def _ask(
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
         called=loaded.model.name,
     )
+
+
+def _answer_columns(
+    rows: pd.DataFrame,
+    labels: pd.Series[Any] | None,
+    read: Predictions,
+    *,
+    others: Sequence[str] | None,
+    but: Sequence[str],
+) -> dict[str, str]:
+    """Return the columns of rows that hold the true labels or the decisions, and which of the two.
+
+    `others`: the labels that are not favourable, if they are known; `but`: the sensitive features.
+    """
+    found: dict[str, str] = {}
+    if read.decisions is not None:
+        decided = columns_of_decisions(
+            rows,
+            read.decisions,
+            favourable=read.favourable_labels,
+            others=read.other_labels if others is None else others,
+            but=but,
+        )
+        found = dict.fromkeys(decided, IS_DECISION)
+    return found | dict.fromkeys(columns_of_values(rows, labels, but=but), IS_LABEL)
 
 
 def _of_model(
