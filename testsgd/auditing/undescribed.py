@@ -172,11 +172,13 @@ def model_and_rows(
     outcome: str | None = None,
     batch_size: int | None = None,
     called: str | None = None,
+    varied: bool = True,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
     The parameters are those of :func:`audit_undescribed`, and so are the errors. `called` is what
-    to call a model that was opened before.
+    to call a model that was opened before; `varied`: whether features will be, so that the model is
+    asked which of them are its own decisions.
 
     Returns
     -------
@@ -267,7 +269,7 @@ def model_and_rows(
         return loaded, replace(table, notes=guessed.notes, inferred=guessed.columns)
 
     loaded, table = described(answer_columns)
-    decided = decided_columns(loaded.model, table, batch_size)
+    decided = decided_columns(loaded.model, table, batch_size) if varied else ()
     if decided:
         loaded, table = described({**answer_columns, **dict.fromkeys(decided, IS_DECISION)})
     return model, loaded, table

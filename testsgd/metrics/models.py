@@ -438,6 +438,7 @@ def _ask(
         trust_pickle=trust_pickle,
         name=name,
         called=called,
+        varied=False,
     )
     label = table.specification.label
     # A threshold is of scores, too.
