@@ -1,3 +1,8 @@
+from .answer_columns import IS_DECISION as IS_DECISION
+from .answer_columns import IS_LABEL as IS_LABEL
+from .answer_columns import check_no_answers as check_no_answers
+from .answer_columns import columns_of_decisions as columns_of_decisions
+from .answer_columns import columns_of_values as columns_of_values
 from .call import audit as audit
 from .compare import AuditComparison as AuditComparison
 from .compare import compare_audits as compare_audits
@@ -18,6 +23,7 @@ from .local_law_144 import ImpactRatios as ImpactRatios
 from .local_law_144 import impact_ratios as impact_ratios
 from .options import AuditOptions as AuditOptions
 from .parameters import AuditParameters as AuditParameters
+from .predictions import answers_among as answers_among
 from .predictions import audit_decisions as audit_decisions
 from .predictions import frame_of as frame_of
 from .predictions import with_other_features as with_other_features
@@ -37,6 +43,7 @@ from .undescribed import no_sensitive_feature as no_sensitive_feature
 from .undescribed import predictions_of_model as predictions_of_model
 from .undescribed import rows_of as rows_of
 from .undescribed import with_sensitive as with_sensitive
+from .values import check_present as check_present
 from .values import check_same_order as check_same_order
 from .values import column_of as column_of
 from .values import values_of as values_of

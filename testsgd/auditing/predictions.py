@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
 import pandas as pd
 
+from testsgd.auditing.answer_columns import (
+    IS_LABEL,
+    IS_PREDICTION,
+    check_no_answers,
+    columns_of_values,
+)
 from testsgd.auditing.inputs import (
     audit_parameters,
     check_sensitive_differ,
@@ -20,7 +26,13 @@ from testsgd.auditing.repeated_runs import check_one_run
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
-from testsgd.auditing.values import check_same_order, column_of, other_length, values_of
+from testsgd.auditing.values import (
+    check_present,
+    check_same_order,
+    column_of,
+    other_length,
+    values_of,
+)
 from testsgd.data import (
     Label,
     as_pandas,
@@ -128,16 +140,19 @@ def audit_decisions(
     ):
         check_same_order(beside, sensitive_features, where=where)
     sensitive = frame_of(sensitive_features, "sensitive_features")
+    check_no_answers(sensitive, {"y_pred": y_pred, "y_true": y_true})
     frame = sensitive
     if other_features is not None:
         frame = with_other_features(frame, other_features)
     predictions = values_of(y_pred, "y_pred", rows=len(frame))
+    check_present(int(predictions.isna().sum()), where="y_pred")
     truth = None
     if y_true is not None:
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
     frame, examples = with_numbers(frame)
     label = _label_name(y_true, y_pred, frame)
+    answers = answers_among(frame, y_pred, y_true, but=list(sensitive.columns))
     notes: tuple[str, ...] = ()
     expression = parameters.get("rows")
     if expression is not None:
@@ -161,6 +176,7 @@ def audit_decisions(
         join_rare=True,
         features=features,
         examples=examples,
+        answers=answers,
     )
     specification = guessed.specification
     rows = joined(frame, specification).assign(**{_PREDICTION: predictions})
@@ -176,6 +192,40 @@ def audit_decisions(
         table = table.sample(limit, seed=settings.seed)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)
     return AuditResult(summarise(findings), findings)
+
+
+def answers_among(
+    frame: pd.DataFrame,
+    y_pred: pd.Series[Any],
+    y_true: pd.Series[Any] | None,
+    *,
+    but: Collection[str],
+) -> dict[str, str]:
+    """Return the columns that hold the predictions or the true labels, and which of the two.
+
+    Parameters
+    ----------
+    frame : data frame, n rows
+        All columns.
+    y_pred, y_true : pandas.Series or None, shape (n,)
+        The predictions, and the true labels if they are known.
+    but : collection of str
+        The sensitive features, which are not looked at.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"sex": ["f", "m"], "paid": [0, 1]})
+    >>> answers_among(people, people["paid"], None, but=["sex"])
+    {'paid': 'equal to the predictions'}
+    """
+    return {
+        **dict.fromkeys(columns_of_values(frame, y_true, but=but), IS_LABEL),
+        **dict.fromkeys(columns_of_values(frame, y_pred, but=but), IS_PREDICTION),
+    }
 
 
 def _known_classes(

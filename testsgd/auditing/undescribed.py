@@ -11,6 +11,13 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
+from testsgd.auditing.answer_columns import (
+    IS_DECISION,
+    IS_LABEL,
+    check_no_answers,
+    columns_of_values,
+    decided_columns,
+)
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
@@ -164,10 +171,14 @@ def model_and_rows(
     name: str,
     outcome: str | None = None,
     batch_size: int | None = None,
+    called: str | None = None,
+    varied: bool = True,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
-    The parameters are those of :func:`audit_undescribed`, and so are the errors.
+    The parameters are those of :func:`audit_undescribed`, and so are the errors. `called` is what
+    to call a model that was opened before; `varied`: whether features will be, so that the model is
+    asked which of them are its own decisions.
 
     Returns
     -------
@@ -178,6 +189,13 @@ def model_and_rows(
     table : Table
         The rows, with the sensitive features and the description.
     """
+    if model is None:
+        raise ParameterError(
+            "there is no model: None is given",
+            where="model",
+            remedy="give a function of the rows, an estimator, or the path of a model's file; of "
+            "predictions that exist, call audit_predictions(y_pred, y, sensitive_features=...)",
+        )
     if labels is not None:
         check_row_order(rows, where="data", of_model=True)
         check_row_order(labels, where="y", of_model=True)
@@ -186,7 +204,6 @@ def model_and_rows(
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
-    called = None
     file = None
     if isinstance(model, (str, Path)):
         called = str(model)
@@ -205,43 +222,57 @@ def model_and_rows(
     if name_of_label in frame:
         # What is computed from a column keeps its name.
         name_of_label = f"{_LABEL} of {name_of_label}" if _LABEL in frame else _LABEL
+    answer_columns: dict[str, str] = {}
     if labels is not None:
         known = values_of(labels, "y", rows=len(frame))
         known.index = frame.index
+        check_no_answers(frame[[item for item in sensitive if item in frame]], {"y": labels})
+        answer_columns = dict.fromkeys(columns_of_values(frame, known, but=sensitive), IS_LABEL)
     else:
         known = pd.Series(_classes(model, given_rows, inputs, batch_size))
-    guessed = infer_specification(
-        frame,
-        sensitive=sensitive,
-        label=name_of_label,
-        labels=known,
-        name=name,
-        favourable=favourable,
-        outcome=outcome,
-        inputs=inputs,
-        features=features,
-    )
-    specification = guessed.specification
-    # Where there are true labels, they say which labels there are.
-    loaded = load_model(
-        model,
-        specification,
-        favourable_given=favourable is not None and labels is None,
-        threshold=threshold,
-    )
-    if called is not None:
-        loaded.model.name = called
-    if file is not None:
-        loaded = replace(loaded, file_sha256=sha256_of_file(file))
-    if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
-        # It says nothing of its columns, so it gets those that it was given with.
-        loaded.model.columns = loaded.model.columns or inputs
-        passed = tuple(item for item in inputs if item not in specification.features)
-        loaded = replace(loaded, passed=passed)
-    if labels is not None:
-        frame = frame.assign(**{name_of_label: known})
-    table = check_table(frame, specification, source=name, passed=loaded.passed)
-    return model, loaded, replace(table, notes=guessed.notes, inferred=guessed.columns)
+
+    def described(answers: Mapping[str, str]) -> tuple[LoadedModel[Model], Table]:
+        """Return the model and its rows; `answers` are columns that are no features."""
+        guessed = infer_specification(
+            frame,
+            sensitive=sensitive,
+            label=name_of_label,
+            labels=known,
+            name=name,
+            favourable=favourable,
+            outcome=outcome,
+            inputs=inputs,
+            features=features,
+            answers=answers,
+        )
+        specification = guessed.specification
+        # Where there are true labels, they say which labels there are.
+        loaded = load_model(
+            model,
+            specification,
+            favourable_given=favourable is not None and labels is None,
+            threshold=threshold,
+        )
+        if called is not None:
+            loaded.model.name = called
+        if file is not None:
+            loaded = replace(loaded, file_sha256=sha256_of_file(file))
+        if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
+            # It says nothing of its columns, so it gets those that it was given with.
+            loaded.model.columns = loaded.model.columns or inputs
+            passed = tuple(item for item in inputs if item not in specification.features)
+            loaded = replace(loaded, passed=passed)
+        rows_and_labels = frame
+        if labels is not None:
+            rows_and_labels = frame.assign(**{name_of_label: known})
+        table = check_table(rows_and_labels, specification, source=name, passed=loaded.passed)
+        return loaded, replace(table, notes=guessed.notes, inferred=guessed.columns)
+
+    loaded, table = described(answer_columns)
+    decided = decided_columns(loaded.model, table, batch_size) if varied else ()
+    if decided:
+        loaded, table = described({**answer_columns, **dict.fromkeys(decided, IS_DECISION)})
+    return model, loaded, table
 
 
 def audit_file(

@@ -83,6 +83,33 @@ def check_same_order(values: Any, others: Any, *, where: str) -> None:
         )
 
 
+def check_present(missing: int, *, where: str) -> None:
+    """Refuse predictions of which some are missing.
+
+    Parameters
+    ----------
+    missing : int
+        How many are missing.
+    where : str
+        What an error names, such as the parameter.
+
+    Raises
+    ------
+    DataError
+        If there are any.
+
+    Examples
+    --------
+    >>> check_present(0, where="y_pred")
+    """
+    if missing:
+        raise DataError(
+            f"{missing:,} predictions are missing",
+            where=where,
+            remedy="leave out the rows without a prediction",
+        )
+
+
 def other_length(what: str, length: int, rows: int) -> DataError:
     """Return the error of a column that is longer or shorter than the others."""
     return DataError(

@@ -6,7 +6,7 @@ mean the same: two cells are in one category if :func:`category_text` gives the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -47,6 +47,40 @@ def category_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value)
+
+
+# The two ways to write no and yes in numbers, no first.
+ZERO_ONE = (("0", "1"), ("False", "True"))
+
+
+def equal_labels(labels: Collection[str]) -> dict[str, str]:
+    """Return what 0 and 1 mean among the labels False and True, and these among 0 and 1.
+
+    Parameters
+    ----------
+    labels : collection of str
+        Labels as texts.
+
+    Returns
+    -------
+    dict of str to str
+        From the other two texts to the same labels as they are written here; empty if there are
+        other labels, or none.
+
+    Examples
+    --------
+    >>> equal_labels(["0", "1"])
+    {'False': '0', 'True': '1'}
+    >>> equal_labels(["True", "False"])
+    {'0': 'False', '1': 'True'}
+    >>> equal_labels(["no", "yes"])
+    {}
+    """
+    numbers, booleans = ZERO_ONE
+    for written, others in ((numbers, booleans), (booleans, numbers)):
+        if labels and set(labels) <= set(written):
+            return dict(zip(others, written, strict=True))
+    return {}
 
 
 def category_texts(column: pd.Series[Any]) -> NDArray[np.object_]:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import category_text, distinct_values
+from testsgd.data.categories import category_text, distinct_values, equal_labels
 from testsgd.data.cells import formatted_numbers, renamed
 from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification
@@ -303,6 +303,7 @@ def infer_specification(
     join_rare: bool = False,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     examples: Mapping[str, str] | None = None,
+    answers: Mapping[str, str] | None = None,
 ) -> Inferred:
     """Guess the description of a table.
 
@@ -333,6 +334,9 @@ def infer_specification(
         feature whose ``type`` is given.
     examples : mapping of str to str, optional
         How the columns were written whose texts were read as numbers, see :func:`with_numbers`.
+    answers : mapping of str to str, optional
+        Columns that are no features, as they hold the labels or predictions, and by what that was
+        seen, such as "equal to the true label".
 
     Returns
     -------
@@ -360,6 +364,10 @@ def infer_specification(
     known_outcome = checked_outcome(outcome)
     columns = tuple(infer_column(frame[column]) for column in frame.columns if str(column) != label)
     columns = tuple(_with_example(column, (examples or {}).get(column.name)) for column in columns)
+    known_answers = answers or {}
+    columns = tuple(
+        replace(column, why=known_answers.get(column.name, column.why)) for column in columns
+    )
     known = {column.name: column for column in columns}
     _check_named("sensitive", sensitive, known)
     _check_named("features", given, known)
@@ -380,6 +388,9 @@ def infer_specification(
                 column=column.name,
             )
         if not (is_sensitive or is_input) or not is_feature:
+            continue
+        if column.name in known_answers and not is_sensitive:
+            notes.append(f"{column.name} is {known_answers[column.name]}, so it is no feature")
             continue
         feature: dict[str, Any] = {}
         if "type" not in chosen:
@@ -666,7 +677,7 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
 def booleans_as_numbers(
     first: pd.Series[Any], second: pd.Series[Any]
 ) -> tuple[pd.Series[Any], pd.Series[Any]]:
-    """Return two series of classes, booleans as 0 and 1 if the other one is of 0 and 1.
+    """Return two series of classes, False and True as 0 and 1 if the other one is of 0 and 1.
 
     Parameters
     ----------
@@ -676,7 +687,7 @@ def booleans_as_numbers(
     Returns
     -------
     first, second : pandas.Series
-        As given, but for booleans that the other series has as numbers.
+        As given, but for booleans that the other series has as numbers; either may be texts.
 
     Examples
     --------
@@ -684,32 +695,33 @@ def booleans_as_numbers(
     >>> first.tolist(), second.tolist()
     ([1, 0], [1, 0])
     """
-    if _are_booleans(first) and _are_zeros_and_ones(second):
+    if _are_equal_labels(first, second):
         return _as_zeros_and_ones(first), second
-    if _are_booleans(second) and _are_zeros_and_ones(first):
+    if _are_equal_labels(second, first):
         return first, _as_zeros_and_ones(second)
     return first, second
 
 
-def _are_booleans(classes: pd.Series[Any]) -> bool:
-    """Return whether classes are booleans, of which some may be missing."""
-    if pd.api.types.is_bool_dtype(classes.dtype):
-        return True
-    known = classes.dropna()
-    return len(known) > 0 and all(isinstance(value, (bool, np.bool_)) for value in known.unique())
+def _are_equal_labels(booleans: pd.Series[Any], numbers: pd.Series[Any]) -> bool:
+    """Return whether classes are False and True, and the others the same labels as 0 and 1."""
+    texts = _two_texts(booleans)
+    same = equal_labels(_two_texts(numbers))
+    return bool(texts) and "True" in same and texts <= set(same)
+
+
+def _two_texts(classes: pd.Series[Any]) -> set[str]:
+    """Return the texts of classes, if these are one or two; missing ones are passed over."""
+    different = classes.dropna().unique()
+    return set(map(category_text, different)) if len(different) <= 2 else set()
 
 
 def _as_zeros_and_ones(booleans: pd.Series[Any]) -> pd.Series[Any]:
-    if booleans.isna().any():
-        return booleans.astype("boolean").astype("Int64")
-    return booleans.astype(np.int64)
-
-
-def _are_zeros_and_ones(classes: pd.Series[Any]) -> bool:
-    is_number = pd.api.types.is_numeric_dtype(classes.dtype)
-    if not is_number or pd.api.types.is_bool_dtype(classes.dtype):
-        return False
-    return set(classes.dropna().unique()) <= {0, 1}
+    """Return False and True, or their texts, as the numbers 0 and 1."""
+    codes, different = pd.factorize(booleans)
+    # The last number is that of missing ones, whose code is -1.
+    numbers = np.array([*(int(category_text(value) == "True") for value in different), -1])
+    answers = pd.Series(numbers[codes], index=booleans.index, name=booleans.name)
+    return answers.astype("Int64").mask(codes < 0) if (codes < 0).any() else answers
 
 
 # What the favourable one of two classes is mostly called.

@@ -13,7 +13,9 @@ import pandas as pd
 from testsgd.auditing import (
     AuditParameters,
     AuditResult,
+    answers_among,
     audit_decisions,
+    check_no_answers,
     check_same_order,
     check_sensitive_differ,
     column_of,
@@ -320,6 +322,7 @@ def audit_metrics(
     for where, values in beside.items():
         check_same_order(values, sensitive_features, where=where)
     frame = frame_of(sensitive_features, "sensitive_features")
+    check_no_answers(frame, {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight})
     check_count("limit", limit, 1)
     predictions = read_predictions(
         y_pred,
@@ -330,6 +333,10 @@ def audit_metrics(
         threshold=threshold,
         as_numbers=asks_for_numbers(metrics),
     )
+    answers = None
+    if other_features is not None:
+        all_features = with_other_features(frame, other_features)
+        answers = answers_among(all_features, y_pred, y_true, but=list(frame.columns))
     note = None
     if settings.rows is not None:
         if other_features is not None:
@@ -343,7 +350,11 @@ def audit_metrics(
         check_sensitive_differ(frame, list(frame.columns), settings.rows)
         other_features = None if other_features is None else other_features.iloc[chosen]
     table = table_of(
-        frame.reset_index(drop=True), other_features=other_features, features=features, name=name
+        frame.reset_index(drop=True),
+        other_features=other_features,
+        features=features,
+        name=name,
+        answers=answers,
     )
     known_notes = (predictions.guess, note)
     added = tuple(item for item in known_notes if item is not None)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from testsgd.auditing import check_present
 from testsgd.data.inference import are_identifiers, quantile_edges
 from testsgd.errors import DataError, ParameterError
-from testsgd.metrics.rules_of_kinds import check_present
 
 if TYPE_CHECKING:
     import narwhals as nw

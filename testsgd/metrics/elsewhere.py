@@ -10,14 +10,19 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from testsgd.auditing import check_columns, check_not_sensitive, check_one_use, frame_of
+from testsgd.auditing import (
+    check_columns,
+    check_not_sensitive,
+    check_one_use,
+    check_present,
+    frame_of,
+)
 from testsgd.data.categories import row_name
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
 from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.rules_of_kinds import check_present
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.metrics.summing import kind_of_rows, sum_rows
 from testsgd.models.answers import no_scores_given

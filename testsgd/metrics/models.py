@@ -13,10 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.auditing import (
+    IS_DECISION,
+    IS_LABEL,
     check_model_first,
+    check_no_answers,
     check_same_order,
     check_sensitive_differ,
     column_of,
+    columns_of_decisions,
+    columns_of_values,
     find_model_and_table,
     model_and_rows,
     note_on_rows,
@@ -43,7 +48,7 @@ from testsgd.io import sha256_of_file
 from testsgd.metrics.definitions import asks_for_numbers, resolve_metrics
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import are_numbers, read_predictions
+from testsgd.metrics.predictions import Predictions, are_numbers, read_predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
@@ -165,6 +170,7 @@ def audit_model_by_metrics(
     for column in sensitive:
         if column not in rows:
             raise missing_column(column, rows.columns, "the data")
+    check_no_answers(rows[list(sensitive)], {"y": y, "sample_weight": sample_weight})
     settings = settings_of(parameters, rule=rule, outcome=outcome)
     expression = settings.rows
     satisfying = np.arange(len(rows))
@@ -183,6 +189,9 @@ def audit_model_by_metrics(
     opened = None
     if isinstance(model, (str, Path)):
         opened = open_model(model, trust_pickle=trust_pickle)
+    called = None
+    if opened is not None:
+        called = opened.name if opened.file is None else str(model)
     asked = adapted(model if opened is None else opened.model)
     with shown_progress(progress) as reporter:
         answers = _ask(
@@ -196,6 +205,7 @@ def audit_model_by_metrics(
             features=features,
             trust_pickle=trust_pickle,
             name=name,
+            called=called,
             counter=Counter(named("asking about rows", reporter), len(rows)),
         )
         read = read_predictions(
@@ -207,7 +217,13 @@ def audit_model_by_metrics(
             threshold=threshold,
             as_numbers=asks_for_numbers(metrics),
         )
-        table = table_of(rows[list(sensitive)], other_features=rows, features=features, name=name)
+        table = table_of(
+            rows[list(sensitive)],
+            other_features=rows,
+            features=features,
+            name=name,
+            answers=_answer_columns(rows, labels, read, others=answers.others, but=sensitive),
+        )
         notes = [item for item in (read.guess, *answers.notes) if item is not None]
         if expression is not None:
             notes.append(note_on_rows(expression, chosen=len(satisfying), rows=len(given)))
@@ -227,14 +243,10 @@ def audit_model_by_metrics(
             outcome=outcome,
             progress=reporter,
         )
-    file = None
-    called = answers.called
-    if opened is not None:
-        file = opened.file
-        called = opened.name if file is None else str(model)
+    file = None if opened is None else opened.file
     return _of_model(
         result,
-        name=called,
+        name=answers.called,
         file_sha256=None if file is None else sha256_of_file(file),
         queries=len(rows),
         together=answers.together,
@@ -388,9 +400,13 @@ def _ask(
     features: Mapping[str, Mapping[str, Any]] | None,
     trust_pickle: bool,
     name: str,
+    called: str | None,
     counter: Counter,
 ) -> _Answers:
-    """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`."""
+    """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`.
+
+    `called`: what to call a model that was opened; None for one that is given.
+    """
     is_about_numbers = _is_about_numbers(metrics, labels)
     if is_about_numbers:
         model = as_numbers(model)
@@ -409,7 +425,7 @@ def _ask(
             predictions=predictions,
             labels=labels,
             favourable=favourable,
-            called=str(getattr(model, "__qualname__", None) or type(model).__name__),
+            called=called or str(getattr(model, "__qualname__", None) or type(model).__name__),
         )
     _, loaded, table = model_and_rows(
         model,
@@ -421,6 +437,8 @@ def _ask(
         features=features,
         trust_pickle=trust_pickle,
         name=name,
+        called=called,
+        varied=False,
     )
     label = table.specification.label
     # A threshold is of scores, too.
@@ -445,6 +463,31 @@ def _ask(
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
         called=loaded.model.name,
     )
+
+
+def _answer_columns(
+    rows: pd.DataFrame,
+    labels: pd.Series[Any] | None,
+    read: Predictions,
+    *,
+    others: Sequence[str] | None,
+    but: Sequence[str],
+) -> dict[str, str]:
+    """Return the columns of rows that hold the true labels or the decisions, and which of the two.
+
+    `others`: the labels that are not favourable, if they are known; `but`: the sensitive features.
+    """
+    found: dict[str, str] = {}
+    if read.decisions is not None:
+        decided = columns_of_decisions(
+            rows,
+            read.decisions,
+            favourable=read.favourable_labels,
+            others=read.other_labels if others is None else others,
+            but=but,
+        )
+        found = dict.fromkeys(decided, IS_DECISION)
+    return found | dict.fromkeys(columns_of_values(rows, labels, but=but), IS_LABEL)
 
 
 def _of_model(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.auditing import values_of
+from testsgd.auditing import check_present, values_of
 from testsgd.data import booleans_as_numbers, category_text, classes_of, joined_name
 from testsgd.data.inference import (
     check_known_classes,
@@ -22,7 +22,6 @@ from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
 from testsgd.metrics.rules_of_kinds import (
     check_finite,
-    check_present,
     kind_of_decimals,
     kind_of_whole_numbers,
     limit_of,

@@ -11,21 +11,6 @@ from testsgd.metrics.definitions import PredictionKind
 _MOST_CLASSES = 20
 
 
-def check_present(missing: int, *, where: str) -> None:
-    """Refuse predictions of which some are missing.
-
-    Examples
-    --------
-    >>> check_present(0, where="y_pred")
-    """
-    if missing:
-        raise DataError(
-            f"{missing:,} predictions are missing",
-            where=where,
-            remedy="leave out the rows without a prediction",
-        )
-
-
 def check_finite(finite: bool, *, where: str) -> None:
     """Refuse predictions of which some are infinite.
 
@@ -68,7 +53,7 @@ def limit_of(kind: PredictionKind, threshold: float | None) -> float | None:
     Raises
     ------
     ParameterError
-        If it is no finite number.
+        If it is no finite number, or outside of 0 to 1 where the predictions are scores.
 
     Examples
     --------
@@ -82,6 +67,13 @@ def limit_of(kind: PredictionKind, threshold: float | None) -> float | None:
             f"the threshold {threshold:g} is no finite number",
             where="threshold",
             remedy="give a number such as 0.5",
+            threshold=threshold,
+        )
+    if kind == "scores" and not 0 <= threshold <= 1:
+        raise ParameterError(
+            f"the threshold {threshold:g} is outside of 0 to 1, where all scores lie",
+            where="threshold",
+            remedy="give a number from 0 to 1, such as 0.5",
             threshold=threshold,
         )
     return threshold

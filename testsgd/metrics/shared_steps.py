@@ -101,8 +101,12 @@ def table_of(
     features: Mapping[str, Mapping[str, Any]] | None,
     name: str,
     other_features: Any = None,
+    answers: Mapping[str, str] | None = None,
 ) -> Table:
-    """Return the sensitive features as a table, with what their columns were taken for."""
+    """Return the sensitive features as a table, with what their columns were taken for.
+
+    `answers`: other features that hold predictions or labels, and by what that was seen.
+    """
     sensitive = list(frame.columns)
     if other_features is not None:
         frame = with_other_features(frame, other_features)
@@ -117,6 +121,7 @@ def table_of(
         join_rare=True,
         features=features,
         examples=examples,
+        answers=answers,
     )
     specification = guessed.specification
     table = check_table(joined(frame, specification), specification, source=name)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from testsgd.auditing import check_present
 from testsgd.data import category_text, joined_name
 from testsgd.errors import ParameterError
 from testsgd.metrics.cells import SUMS
@@ -44,7 +45,6 @@ from testsgd.metrics.predictions import (
 )
 from testsgd.metrics.rules_of_kinds import (
     check_finite,
-    check_present,
     kind_of_decimals,
     kind_of_whole_numbers,
     limit_of,

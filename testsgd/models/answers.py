@@ -11,26 +11,29 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import Label, Table, category_text
+from testsgd.data.categories import ZERO_ONE, equal_labels
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.models.failures import NUMBERS_REMEDY, model_failure
 from testsgd.progress import tell_answered
 
-# The two ways to write no and yes in numbers, no first.
-ZERO_ONE = (("0", "1"), ("False", "True"))
-
 
 def code_labels(label: Label) -> dict[str, str]:
     """Return the labels that codes such as 0 and 1, False and True, stand for, if that is clear.
 
-    As the description maps the file's labels, which may be more than two; or 0 to the first of two
-    labels and 1 to the second, if that is the favourable one. Empty if 1 is the favourable label by
-    custom and the other one by its order, or if one of the codes is a label itself.
+    As the description maps the file's labels, which may be more than two; or 0 and 1 as False and
+    True, where these are the labels, and the other way round; or 0 to the first of two labels and 1
+    to the second, if that is the favourable one. Empty if 1 is the favourable label by custom and
+    the other one by its order, or if one of the codes is one of other labels.
     """
     values = label.values or []
     renames = label.map or {}
     written = {text for pair in ZERO_ONE for text in pair}
     labels = {*values, label.favourable}
+    same = equal_labels(labels)
+    if same:
+        # What a description says is believed first.
+        return same | {text: word for text, word in renames.items() if text not in labels}
     if set(renames) - written and not labels & set(renames):
         return renames
     if written & labels:
@@ -195,10 +198,11 @@ class CheckedFunction(ABC, Generic[Asked]):
         meanings = self._meanings
         if not self._seen or not self._seen <= set(meanings):
             return {}
-        if set(meanings) <= {text for pair in ZERO_ONE for text in pair}:
-            seen = [pair for pair in ZERO_ONE if self._seen & set(pair)]
-            return {text: meanings[text] for pair in seen for text in pair}
-        return dict(meanings)
+        not_seen = {text for pair in ZERO_ONE if not self._seen & set(pair) for text in pair}
+        if set(meanings) - {text for pair in ZERO_ONE for text in pair}:
+            # All codes of a description are told, as soon as one of them is seen.
+            not_seen -= set(self._label.map or {})
+        return {text: word for text, word in meanings.items() if text not in not_seen}
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -455,12 +459,12 @@ def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> Non
     ModelError
         If rows with the favourable label get it less often than others, by more than chance
         explains: then 1 may well be the other label. Where the description's ``label.map`` says
-        what is what, it is believed.
+        what is what, it is believed, and 1 is never the label False.
     """
     label = table.specification.label
     if table.labels is None or not isinstance(model, CheckedFunction):
         return
-    if not model.read_as or label.map:
+    if not model.read_as or label.map or equal_labels(model.read_as.values()):
         return
     labels = table.labels.iloc[: len(decisions)]
     known = labels.notna().to_numpy()

@@ -285,6 +285,13 @@ def command_of(text: str) -> CommandModel:
             remedy="quote arguments as a shell wants it",
             name="command",
         ) from error
+    if not words or not words[0]:
+        raise ParameterError(
+            f"there is no command behind {COMMAND_PREFIX!r} (seen: {text!r})",
+            where="model",
+            remedy="write the program with its arguments, such as 'cmd:python score.py'",
+            name="command",
+        )
     return CommandModel(words)
 
 

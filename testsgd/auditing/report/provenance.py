@@ -5,6 +5,7 @@ from __future__ import annotations
 from testsgd.auditing.report.summary import AuditSummary, DataSummary, ModelSummary
 from testsgd.auditing.report.vocabulary import Words, vocabulary
 from testsgd.auditing.report.wording import ADJUSTMENTS, inside_only, mode_name
+from testsgd.data.categories import equal_labels
 from testsgd.report.blocks import Facts
 from testsgd.report.formatting import count, moment, number, percent, series, share, size_points
 from testsgd.report.summaries import time_facts, version_facts
@@ -95,6 +96,8 @@ def _reading(model: ModelSummary) -> str:
     """Return the sentence that says how a model's labels are read; empty if there is nothing."""
     if model.read_as:
         words = [f"{text} as “{word}”" for text, word in model.read_as.items()]
+        if model.read_as == equal_labels(model.read_as.values()):
+            return f"{series(words)}, which is the same label."
         return f"{series(words)}, as the description says of its labels."
     if model.other_labels:
         others = series([f"“{word}”" for word in model.other_labels])
