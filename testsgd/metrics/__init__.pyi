@@ -1,10 +1,10 @@
 from .call import audit_metrics as audit_metrics
 from .call import audit_predictions as audit_predictions
 from .cells import MetricCells as MetricCells
-from .counting import DIALECTS as DIALECTS
 from .counting import Bins as Bins
 from .counting import count_rows as count_rows
-from .counting import counts_query as counts_query
+from .queries import DIALECTS as DIALECTS
+from .queries import counts_query as counts_query
 from .definitions import METRICS as METRICS
 from .definitions import Metric as Metric
 from .elsewhere import audit_counts as audit_counts

@@ -55,8 +55,9 @@ def audit_counts(
     predictions : str
         The column with predictions, which must be classes.
     sensitive_features : sequence of str
-        Names of columns. Numbers are the lower edges of bins, but for whole numbers of at most five
-        values, which are categories.
+        Names of columns. Numbers are the lower edges of bins. A column that is called like theirs,
+        with ``_below`` behind, has the upper edges, as the query of ``testsgd cells-sql`` gives
+        them; without it whole numbers of at most five values are categories.
     rows : str
         The column that says how many rows there are.
     label : str, optional
