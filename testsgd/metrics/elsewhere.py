@@ -12,12 +12,13 @@ import pandas as pd
 
 from testsgd.auditing import check_columns, check_not_sensitive, check_one_use, frame_of
 from testsgd.data.categories import row_name
+from testsgd.data.cells import parsed_numbers
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
 from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.rules_of_kinds import check_present
+from testsgd.metrics.rules_of_kinds import check_present, kind_of_whole_numbers
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.metrics.summing import kind_of_rows, sum_rows
 from testsgd.models.answers import no_scores_given
@@ -128,6 +129,8 @@ def audit_counts(
         if column is not None:
             _check_amounts(frame, column)
     frame = frame.reset_index(drop=True)
+    if _are_decimals(frame[predictions]):
+        raise _no_classes(predictions, "are decimals, written as texts")
     read = read_predictions(
         frame[predictions],
         None if label is None else frame[label],
@@ -136,11 +139,7 @@ def audit_counts(
         favourable=favourable,
     )
     if read.kind != "decisions":
-        raise DataError(
-            f"the predictions are {read.kind}, and rows are counted by classes",
-            where=f"column {predictions!r}",
-            remedy="count rows by decisions, such as score > 0.5",
-        )
+        raise _no_classes(predictions, f"are {read.kind}")
     squares = None
     if weight_squared is not None:
         squares = read_weights(frame[weight_squared], rows=len(frame))
@@ -157,6 +156,22 @@ def audit_counts(
         label=label or predictions,
         started=started,
         outcome=outcome,
+    )
+
+
+def _are_decimals(column: pd.Series[Any]) -> bool:
+    """Return whether texts are decimals: names of labels in a query make texts of a score."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    numbers = parsed_numbers(column).dropna()
+    return kind_of_whole_numbers(numbers[numbers % 1 != 0].nunique()) == "numbers"
+
+
+def _no_classes(predictions: str, what: str) -> DataError:
+    return DataError(
+        f"the predictions {what}, and rows are counted by classes",
+        where=f"column {predictions!r}",
+        remedy="count rows by decisions, such as score > 0.5 (cells-sql --threshold 0.5)",
     )
 
 

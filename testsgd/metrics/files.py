@@ -263,7 +263,8 @@ def _are_counts(frame: pd.DataFrame, column: str) -> bool:
     values, had they been drawn with the shares that each column has.
     """
     # Where the upper edges of bins are, the lower ones say it all.
-    limits = [upper_limits(name) for name in frame if marked_edges(frame, name) is not None]
+    names = map(str, frame.columns)
+    limits = [upper_limits(name) for name in names if marked_edges(frame, name) is not None]
     keys = frame.drop(columns=[column, WEIGHT, WEIGHT_SQUARED, *limits], errors="ignore")
     if keys.empty or keys.duplicated().any():
         return False
