@@ -156,13 +156,15 @@ def audit(
     """
     from testsgd.auditing import AuditResult
     from testsgd.auditing import audit as run
-    from testsgd.data import is_rows_file
+    from testsgd.data import check_no_other_file, is_rows_file
     from testsgd.metrics import has_many_rows, is_elsewhere
 
     address = dataset[0]
     several = len(dataset) > 1
     if several:
         _check_one_table(dataset, cells=cells or counts is not None)
+    else:
+        check_no_other_file(address)
     favourable = options.one_or_several(favorable)
     wanted = options.listed(formats, options.FORMATS)
     AuditResult.check_formats(wanted)
