@@ -16,6 +16,7 @@ from testsgd.data.cells import parsed_numbers
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
+from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.rules_of_kinds import check_present, kind_of_whole_numbers
@@ -91,6 +92,7 @@ def audit_counts(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule, outcome=outcome)
+    _check_no_conditions(settings)
     frame = frame_of(counts, "counts")
     named = {"predictions": predictions, "rows": rows, "label": label}
     used = {*sensitive_features, *named.values()}
@@ -157,6 +159,20 @@ def audit_counts(
         started=started,
         outcome=outcome,
     )
+
+
+def _check_no_conditions(settings: MetricParameters) -> None:
+    """Refuse features by which people are alike: counts are of sensitive features only."""
+    if settings.condition_on:
+        name = settings.condition_on[0]
+        raise ParameterError(
+            f"people with the same {name!r} are found among the rows themselves, and these are "
+            "counted by their sensitive features only",
+            where="condition_on",
+            remedy="write the rows into one file that is read, and audit this (in Python: collect "
+            "them, and call audit_metrics with other_features)",
+            name=name,
+        )
 
 
 def _are_decimals(column: pd.Series[Any]) -> bool:
@@ -273,6 +289,7 @@ def audit_rows_elsewhere(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule, outcome=outcome)
+    _check_no_conditions(settings)
     wanted = with_rule(metrics, rule)
     named = {"predictions": predictions, "label": label, "weights": weights}
     check_one_use(named)
