@@ -64,6 +64,20 @@ def test_results_of_another_kind_are_not_replaced(
     assert testsgd("report", "mine/result.json").code == 0
 
 
+def test_force_replaces_results_of_another_kind_as_its_help_says(
+    people: Path, folder: Path, testsgd: Runs, fails: Fails
+) -> None:
+    assert testsgd("audit", "demo", "--out", "mine").code == 0
+    of_metrics = ("audit", people, *WORDS, "--metrics", "selection_rate")
+    refused = fails(*of_metrics)
+    assert "--force" in refused
+    helped = " ".join(testsgd("audit", "--help").out.replace("│", " ").split())
+    for said in (refused, helped):
+        assert "of another kind" in said
+    assert testsgd(*of_metrics, "--force").code == 0
+    assert kind_of_file(folder / "mine" / "result.json") == "testsgd.metrics"
+
+
 def test_another_audit_of_the_same_data_takes_the_place_of_one(
     people: Path, folder: Path, testsgd: Runs
 ) -> None:

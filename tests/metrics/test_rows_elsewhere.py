@@ -161,7 +161,10 @@ def test_the_query_counts_as_the_engines_do(dialect: str) -> None:
     connection.register("people", PEOPLE)
     keys = ["sex", "age", "approved", "repaid"]
     found = connection.sql(query).df().sort_values(keys).reset_index(drop=True)
-    pd.testing.assert_frame_equal(found, counts, check_dtype=False)
+    # The query alone says the upper limits of bins, too.
+    upper_limits = found.columns.difference(counts.columns)
+    assert all(name.removesuffix("_below") in counts for name in upper_limits)
+    pd.testing.assert_frame_equal(found.drop(columns=upper_limits), counts, check_dtype=False)
 
 
 def test_counts_without_a_description_keep_their_bins() -> None:

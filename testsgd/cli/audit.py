@@ -140,7 +140,8 @@ def audit(
         list[str] | None,
         typer.Option(
             "--format",
-            help="Which reports: html,md,json,csv,parquet. (default: html,md,json)",
+            help="Which reports: html,md,json; of an audit without metrics csv,parquet, too. "
+            "(default: html,md,json)",
         ),
     ] = None,
     quiet: options.QuietOption = False,
@@ -156,13 +157,22 @@ def audit(
     """
     from testsgd.auditing import AuditResult
     from testsgd.auditing import audit as run
-    from testsgd.data import is_rows_file
+    from testsgd.data import check_no_other_file, is_rows_file
     from testsgd.metrics import has_many_rows, is_elsewhere
 
     address = dataset[0]
     several = len(dataset) > 1
     if several:
         _check_one_table(dataset, cells=cells or counts is not None)
+    else:
+        check_no_other_file(address)
+    if data is not None and is_rows_file(Path(address)):
+        raise ParameterError(
+            f"--data {data} is given beside {address}, which has rows itself",
+            where="--data",
+            remedy="leave it out, or name the description of its rows in place of that file",
+            name="data",
+        )
     favourable = options.one_or_several(favorable)
     wanted = options.listed(formats, options.FORMATS)
     AuditResult.check_formats(wanted)
@@ -241,6 +251,7 @@ def audit(
                 favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
+                of_rows={"limit": limit, "model": model, "data": data},
                 before=check,
                 chosen=chosen,
             )
@@ -453,10 +464,14 @@ def _audit_counted(
     favourable: Any,
     outcome: str | None,
     threshold: float | None,
+    of_rows: Mapping[str, Any],
     before: Callable[[type[MetricsResult], str], None],
     chosen: dict[str, Any],
 ) -> MetricsResult:
-    """Audit rows that are counted or summed where they are, or were counted before."""
+    """Audit rows that are counted or summed where they are, or were counted before.
+
+    `of_rows` are the values of options that need the rows themselves, and are refused.
+    """
     from testsgd.data import read_frame
     from testsgd.metrics import MetricsResult, audit_counts, audit_rows_elsewhere, open_elsewhere
 
@@ -469,6 +484,15 @@ def _audit_counted(
                 name=name,
             )
     assert predictions is not None
+    for name, value in of_rows.items():
+        if value is not None:
+            raise ParameterError(
+                f"--{name} {value} needs the rows themselves, and these are counted where they "
+                "are, all of them, or were counted before",
+                where=f"--{name}",
+                remedy="leave it out, or give a file of the rows",
+                name=name,
+            )
     if "rows" in chosen:
         raise ParameterError(
             "rows that are counted where they are cannot be chosen by an expression",

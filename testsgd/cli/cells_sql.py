@@ -28,21 +28,28 @@ def cells_sql(
     weights: Annotated[
         str | None, typer.Option(help="The column with weights of the rows.")
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="The predictions are scores: one above it counts as the favourable label. "
+            "(default: they are classes)"
+        ),
+    ] = None,
     dialect: Annotated[
-        str, typer.Option(help="How names are quoted: duckdb, postgres or spark.")
+        str, typer.Option(help="How the query is written: duckdb, postgres or spark.")
     ] = "duckdb",
 ) -> int:
     """Print the query that counts the rows of a warehouse, for those who may only send SQL.
 
-    Numbers are brought into the bins of the description. What the query gives is audited by
-    `testsgd audit counts.parquet --counts rows --predictions COLUMN --sensitive ...`.
+    Numbers are brought into the bins of the description; its names of columns and values, its
+    missing values and its filters are those of the query. What the query gives is audited by
+    `testsgd audit --cells counts.parquet --predictions COLUMN --sensitive ...`.
 
     Exit codes: 0 done, 2 bad input.
     """
     from testsgd.data import TextSpecification, load_specification
     from testsgd.errors import ParameterError
-    from testsgd.metrics import Bins, counts_query
-    from testsgd.rules import bin_edges
+    from testsgd.metrics import described_counts_query
 
     specification = load_specification(dataset)
     if isinstance(specification, TextSpecification):
@@ -51,18 +58,13 @@ def cells_sql(
             where="data set",
             remedy="name a description of a table",
         )
-    sensitive = {name: specification.features[name] for name in specification.sensitive}
-    query = counts_query(
+    query = described_counts_query(
+        specification,
         table=table,
-        categories=[name for name, feature in sensitive.items() if not feature.continuous],
-        bins=[
-            Bins(column=name, edges=bin_edges(feature))
-            for name, feature in sensitive.items()
-            if feature.continuous
-        ],
         predictions=predictions or _PREDICTIONS,
         label=label,
         weights=weights,
+        threshold=threshold,
         dialect=dialect,
     )
     if predictions is None:

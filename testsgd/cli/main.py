@@ -130,7 +130,8 @@ def _file_options(
         bool,
         typer.Option(
             "--force",
-            help="Replace files that testsgd did not write, too.",
+            help="Replace files that testsgd did not write, and those of another kind that it "
+            "wrote, too.",
             callback=_replace_any_file,
             expose_value=False,
         ),

@@ -47,6 +47,7 @@ from .schema import RowFilter as RowFilter
 from .schema import joined_name as joined_name
 from .specification import Specification as Specification
 from .specification import catalogue as catalogue
+from .specification import check_no_other_file as check_no_other_file
 from .specification import load_specification as load_specification
 from .specification import parse_specification as parse_specification
 from .specification import specification_from_mapping as specification_from_mapping

@@ -48,6 +48,11 @@ def is_rows_file(path: Path) -> bool:
     return _kind(path) in _READERS
 
 
+def rows_endings() -> str:
+    """Return how the names of files of rows end, in words."""
+    return ", ".join(sorted(_READERS))
+
+
 def is_compressed(path: Path) -> bool:
     """Return whether a file is compressed, by its name."""
     return path.suffix.lower() in COMPRESSIONS
@@ -106,11 +111,10 @@ def read_frame(path: Path, *, encoding: str | None = None) -> pd.DataFrame:
     path = Path(path)
     reader = _READERS.get(_kind(path))
     if reader is None:
-        endings = ", ".join(sorted(_READERS))
         raise DataError(
             f"the kind of the file is not known by its name, {path.name!r}",
             where=str(path),
-            remedy=f"give a file that ends in one of {endings}, text also compressed",
+            remedy=f"give a file that ends in one of {rows_endings()}, text also compressed",
         )
     if encoding is not None and reader is not _separated:
         raise _one_encoding(path)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pydantic.json_schema import models_json_schema
 
+from testsgd.data.frames import is_rows_file, rows_endings
 from testsgd.data.lookup import bundled_folder
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.text.schema import TextSpecification
@@ -62,6 +64,16 @@ def load_specification(name_or_path: str | Path) -> Specification:
         return read_specification(catalogue()[text])
     if text.endswith(".toml"):
         return read_specification(text).in_folder(Path(text).parent)
+    check_no_other_file(text)
+    if is_rows_file(Path(text)) and _is_file(Path(text)):
+        described = shlex.quote(f"{Path(text).name.partition('.')[0]}.toml")
+        raise ParameterError(
+            f"{Path(text).name} has rows, and a description of them is needed",
+            where=text,
+            remedy=f"write one with testsgd init {shlex.quote(text)} > {described}, and give "
+            f"{described}, the rows as its data (--data)",
+            name=text,
+        )
     raise ParameterError(
         f"there is no data set {text!r} in the catalogue",
         where="data set",
@@ -69,6 +81,45 @@ def load_specification(name_or_path: str | Path) -> Specification:
         "that describes yours",
         name=text,
     )
+
+
+def check_no_other_file(name_or_path: str | Path) -> None:
+    """Refuse a file that is there and is neither a description nor rows, by its name.
+
+    Parameters
+    ----------
+    name_or_path : str or path-like
+        A name of the catalogue, or the path of any file.
+
+    Raises
+    ------
+    ParameterError
+        If there is such a file.
+
+    Examples
+    --------
+    >>> check_no_other_file("demo")
+    """
+    path = Path(name_or_path)
+    text = str(name_or_path)
+    if text in catalogue() or text.endswith(".toml") or is_rows_file(path):
+        return
+    if _is_file(path):
+        raise ParameterError(
+            f"the kind of the file is not known by its name, {path.name!r}",
+            where=text,
+            remedy=f"give rows in a file that ends in one of {rows_endings()}, text also "
+            "compressed, or a .toml file that describes them",
+            name=text,
+        )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        # Some texts are no names of files at all.
+        return False
 
 
 Specification: TypeAlias = DatasetSpecification | TextSpecification

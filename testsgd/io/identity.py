@@ -290,7 +290,7 @@ def check_replaceable(
     new = kind if by is None else _kind_of_new(Path(by), target)
     if new != present and (new is not None or present in _GOING_ON):
         raise ConfigurationError(
-            f"there is another kind of file ({present})",
+            f"there is a file of another kind that testsgd wrote ({present})",
             where=str(target),
             remedy=remedy,
         )

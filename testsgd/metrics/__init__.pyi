@@ -1,12 +1,11 @@
 from .call import audit_metrics as audit_metrics
 from .call import audit_predictions as audit_predictions
 from .cells import MetricCells as MetricCells
-from .counting import DIALECTS as DIALECTS
 from .counting import Bins as Bins
 from .counting import count_rows as count_rows
-from .counting import counts_query as counts_query
 from .definitions import METRICS as METRICS
 from .definitions import Metric as Metric
+from .described_counts import described_counts_query as described_counts_query
 from .elsewhere import audit_counts as audit_counts
 from .elsewhere import audit_rows_elsewhere as audit_rows_elsewhere
 from .files import audit_described_predictions as audit_described_predictions
@@ -17,6 +16,8 @@ from .models import audit_model_by_metrics as audit_model_by_metrics
 from .options import MetricOptions as MetricOptions
 from .options import PredictionOptions as PredictionOptions
 from .parameters import MetricParameters as MetricParameters
+from .queries import DIALECTS as DIALECTS
+from .queries import counts_query as counts_query
 from .report.summary import ComparedGroup as ComparedGroup
 from .report.summary import MetricsSummary as MetricsSummary
 from .result import MetricsResult as MetricsResult

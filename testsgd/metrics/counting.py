@@ -73,6 +73,11 @@ class Bins:
         """The lower edge of each bin."""
         return self.edges[:-1]
 
+    @property
+    def upper(self) -> tuple[float, ...]:
+        """The upper edge of each bin."""
+        return self.edges[1:]
+
 
 def count_rows(
     rows: Any,
@@ -279,20 +284,41 @@ def flag(condition: Any) -> Any:
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
 
 
+def upper_limits(feature: str) -> str:
+    """Return what the column is called that has the upper edges of a feature's bins.
+
+    Beside it the numbers of a table of counts are known to be bins, however few they are.
+
+    Examples
+    --------
+    >>> upper_limits("age")
+    'age_below'
+    """
+    return f"{feature}_below"
+
+
 def bins_of_counts(
     counts: pd.DataFrame, sensitive_features: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """Return the keys of a description that give the bins of a table of counts.
 
-    Its numbers are the lower edges of bins; whole numbers of a few values are categories.
+    Its numbers are the lower edges of bins. If no column says the upper ones, see
+    :func:`upper_limits`, whole numbers of a few values are categories.
 
     Examples
     --------
     >>> bins_of_counts(pd.DataFrame({"age": [18.0, 30.0, 18.0]}), ["age"])["age"]["edges"]
     [18.0, 30.0, 31.0]
+    >>> counts = pd.DataFrame({"age": [18, 30, 18], "age_below": [30, 65, 30]})
+    >>> bins_of_counts(counts, ["age"])["age"]["edges"]
+    [18.0, 30.0, 65.0]
     """
     found = {}
     for name in sensitive_features:
+        edges_of_both = marked_edges(counts, name)
+        if edges_of_both is not None:
+            found[name] = Bins(column=name, edges=edges_of_both).described
+            continue
         column = counts[name].dropna()
         is_number = pd.api.types.is_numeric_dtype(column.dtype) and not (
             pd.api.types.is_bool_dtype(column.dtype)
@@ -306,6 +332,30 @@ def bins_of_counts(
             edges = (*lower.tolist(), float(lower[-1] + 1))
             found[name] = Bins(column=name, edges=edges).described
     return found
+
+
+def marked_edges(counts: pd.DataFrame, feature: str) -> tuple[float, ...] | None:
+    """Return the edges of a feature's bins if a column beside it has their upper ones, else None.
+
+    Examples
+    --------
+    >>> marked_edges(pd.DataFrame({"age": [18, 45], "age_below": [30, 60]}), "age")
+    (18.0, 30.0, 45.0, 60.0)
+    """
+    name = upper_limits(feature)
+    if feature not in counts or name not in counts:
+        return None
+    known = counts[[feature, name]].dropna(how="all").drop_duplicates()
+    # Decimals of a database are objects here.
+    limits = known.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+    limits = limits[np.argsort(limits[:, 0], kind="stable")]
+    in_a_row = limits.reshape(-1)
+    if not len(limits) or not np.isfinite(in_a_row).all():
+        return None
+    # A column that is called so by chance has no limits of intervals that lie apart.
+    if (limits[:, 0] >= limits[:, 1]).any() or (limits[:-1, 1] > limits[1:, 0]).any():
+        return None
+    return tuple(np.unique(in_a_row).tolist())
 
 
 def find_bins(
@@ -438,94 +488,3 @@ def _of_engine(error: Exception) -> DataError:
         where="rows",
         remedy="check the columns, and that the data can be read",
     )
-
-
-_QUOTES = {"duckdb": '"', "postgres": '"', "spark": "`"}
-DIALECTS = tuple(_QUOTES)
-"""The dialects in which the query of counts can be written."""
-
-
-def counts_query(
-    *,
-    table: str,
-    categories: Sequence[str],
-    bins: Sequence[Bins],
-    predictions: str,
-    label: str | None = None,
-    weights: str | None = None,
-    dialect: str = "duckdb",
-) -> str:
-    """Return the SQL query that counts rows, to be sent by hand.
-
-    Parameters
-    ----------
-    table : str
-        The name of the table, as SQL has it.
-    categories : sequence of str
-        Sensitive features that are grouped by as they are.
-    bins : sequence of Bins
-        Those that are brought into bins.
-    predictions : str
-        The column with predictions.
-    label, weights : str, optional
-        The columns with the true labels, and with weights.
-    dialect : {"duckdb", "postgres", "spark"}
-        How names are quoted.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ParameterError
-        If the dialect is unknown.
-
-    Examples
-    --------
-    >>> print(counts_query(
-    ...     table="decisions", categories=["sex"], bins=[], predictions="approved"))
-    SELECT
-      "sex",
-      "approved",
-      COUNT(*) AS "rows"
-    FROM decisions
-    GROUP BY 1, 2
-    """
-    if dialect not in _QUOTES:
-        raise ParameterError(
-            f"there is no dialect {dialect!r}",
-            where="dialect",
-            remedy=f"choose one of {', '.join(DIALECTS)}",
-        )
-
-    def quoted(name: str) -> str:
-        mark = _QUOTES[dialect]
-        return f"{mark}{name.replace(mark, mark * 2)}{mark}"
-
-    keys = [quoted(name) for name in categories]
-    keys += [_bin_case(item, quoted) for item in bins]
-    keys += [quoted(name) for name in (predictions, label) if name is not None]
-    sums = [f"COUNT(*) AS {quoted(ROWS)}"]
-    if weights is not None:
-        column = quoted(weights)
-        sums.append(f"SUM({column}) AS {quoted(WEIGHT)}")
-        sums.append(f"SUM({column} * {column}) AS {quoted(WEIGHT_SQUARED)}")
-    selected = ",\n".join(f"  {item}" for item in (*keys, *sums))
-    numbers = ", ".join(str(index) for index in range(1, len(keys) + 1))
-    if weights is not None:
-        # Rows of weight 0 do not count for a metric, so they are lines of their own.
-        numbers += f", {quoted(weights)} > 0"
-    return f"SELECT\n{selected}\nFROM {table}\nGROUP BY {numbers}"
-
-
-def _bin_case(bins: Bins, quoted: Any) -> str:
-    """Write the lower edge of the bin of a number as an expression of SQL."""
-    column = quoted(bins.column)
-    lines = [f"CASE WHEN {column} IS NULL THEN NULL"]
-    lines += [
-        f"    WHEN {column} < {upper:.10g} THEN {lower:.10g}"
-        for lower, upper in zip(bins.lower[:-1], bins.lower[1:], strict=True)
-    ]
-    lines.append(f"    ELSE {bins.lower[-1]:.10g} END AS {column}")
-    return "\n".join(lines)

@@ -18,11 +18,14 @@ from testsgd.auditing import (
     frame_of,
 )
 from testsgd.data.categories import row_name
+from testsgd.data.cells import parsed_numbers
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, resolve_metrics
+from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
+from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.metrics.summing import kind_of_rows, sum_rows
 from testsgd.models.answers import no_scores_given
@@ -60,8 +63,9 @@ def audit_counts(
     predictions : str
         The column with predictions, which must be classes.
     sensitive_features : sequence of str
-        Names of columns. Numbers are the lower edges of bins, but for whole numbers of at most five
-        values, which are categories.
+        Names of columns. Numbers are the lower edges of bins. A column that is called like theirs,
+        with ``_below`` behind, has the upper edges, as the query of ``testsgd cells-sql`` gives
+        them; without it whole numbers of at most five values are categories.
     rows : str
         The column that says how many rows there are.
     label : str, optional
@@ -94,6 +98,7 @@ def audit_counts(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule, outcome=outcome)
+    _check_no_conditions(settings)
     frame = frame_of(counts, "counts")
     named = {"predictions": predictions, "rows": rows, "label": label}
     used = {*sensitive_features, *named.values()}
@@ -132,6 +137,8 @@ def audit_counts(
         if column is not None:
             _check_amounts(frame, column)
     frame = frame.reset_index(drop=True)
+    if _are_decimals(frame[predictions]):
+        raise _no_classes(predictions, "are decimals, written as texts")
     read = read_predictions(
         frame[predictions],
         None if label is None else frame[label],
@@ -140,11 +147,7 @@ def audit_counts(
         favourable=favourable,
     )
     if read.kind != "decisions":
-        raise DataError(
-            f"the predictions are {read.kind}, and rows are counted by classes",
-            where=f"column {predictions!r}",
-            remedy="count rows by decisions, such as score > 0.5",
-        )
+        raise _no_classes(predictions, f"are {read.kind}")
     squares = None
     if weight_squared is not None:
         squares = read_weights(frame[weight_squared], rows=len(frame))
@@ -161,6 +164,36 @@ def audit_counts(
         label=label or predictions,
         started=started,
         outcome=outcome,
+    )
+
+
+def _check_no_conditions(settings: MetricParameters) -> None:
+    """Refuse features by which people are alike: counts are of sensitive features only."""
+    if settings.condition_on:
+        name = settings.condition_on[0]
+        raise ParameterError(
+            f"people with the same {name!r} are found among the rows themselves, and these are "
+            "counted by their sensitive features only",
+            where="condition_on",
+            remedy="write the rows into one file that is read, and audit this (in Python: collect "
+            "them, and call audit_metrics with other_features)",
+            name=name,
+        )
+
+
+def _are_decimals(column: pd.Series[Any]) -> bool:
+    """Return whether texts are decimals: names of labels in a query make texts of a score."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    numbers = parsed_numbers(column).dropna()
+    return kind_of_whole_numbers(numbers[numbers % 1 != 0].nunique()) == "numbers"
+
+
+def _no_classes(predictions: str, what: str) -> DataError:
+    return DataError(
+        f"the predictions {what}, and rows are counted by classes",
+        where=f"column {predictions!r}",
+        remedy="count rows by decisions, such as score > 0.5 (cells-sql --threshold 0.5)",
     )
 
 
@@ -262,6 +295,7 @@ def audit_rows_elsewhere(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule, outcome=outcome)
+    _check_no_conditions(settings)
     wanted = with_rule(metrics, rule)
     named = {"predictions": predictions, "label": label, "weights": weights}
     check_one_use(named)

@@ -32,7 +32,7 @@ from testsgd.metrics.call import (
     audit_predictions,
     is_of_metrics,
 )
-from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED
+from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, marked_edges, upper_limits
 from testsgd.metrics.models import (
     audit_model_by_metrics,
     classes_are_joined,
@@ -262,7 +262,10 @@ def _are_counts(frame: pd.DataFrame, column: str) -> bool:
     A column of such a name is not enough: the others must be such that people would share their
     values, had they been drawn with the shares that each column has.
     """
-    keys = frame.drop(columns=[column, WEIGHT, WEIGHT_SQUARED], errors="ignore")
+    # Where the upper edges of bins are, the lower ones say it all.
+    names = map(str, frame.columns)
+    limits = [upper_limits(name) for name in names if marked_edges(frame, name) is not None]
+    keys = frame.drop(columns=[column, WEIGHT, WEIGHT_SQUARED, *limits], errors="ignore")
     if keys.empty or keys.duplicated().any():
         return False
     counts = frame[column]

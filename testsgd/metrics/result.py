@@ -62,6 +62,10 @@ class MetricsResult(AuditDocumentResult[MetricsSummary]):
         again="run the audit again",
         layout=metrics_layout,
     )
+    of_others: ClassVar = {
+        name: f"an audit of metrics is not written as {name}, only one of a single rate is"
+        for name in ("csv", "parquet")
+    }
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from testsgd.errors import ParameterError
@@ -47,9 +48,21 @@ EXPORTERS: Mapping[str, Exporter] = {
 
 
 def check_formats(
-    formats: Sequence[str], exporters: Mapping[str, Exporter] = EXPORTERS
+    formats: Sequence[str],
+    exporters: Mapping[str, Exporter] = EXPORTERS,
+    *,
+    of_others: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Exporter]:
     """Return the exporters of some formats, those of plugins too.
+
+    Parameters
+    ----------
+    formats : sequence of str
+        Their names.
+    exporters : mapping of str to Exporter
+        Those of the result.
+    of_others : mapping of str to str
+        Formats of other results, each with why this one has none such.
 
     Raises
     ------
@@ -61,7 +74,7 @@ def check_formats(
         exporter = exporters.get(name) or load_plugin(PLUGINS, name)
         if exporter is None:
             raise ParameterError(
-                f"the format {name!r} is unknown",
+                of_others.get(name, f"the format {name!r} is unknown"),
                 where="format",
                 remedy=f"choose from {', '.join([*exporters, *plugin_names(PLUGINS)])}",
             )

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from testsgd.errors import ResultError
@@ -47,6 +48,8 @@ class DocumentResult(ABC, Generic[Summary]):
     # How the document is written, read and laid out.
     document: ClassVar[DocumentKind[Any]]
     exporters: ClassVar[Mapping[str, Exporter]] = EXPORTERS
+    # Formats of other results, each with why this one has none such.
+    of_others: ClassVar[Mapping[str, str]] = MappingProxyType({})
     # The file that it was read from, or another name for that; None if it was computed.
     _read_from: str | None = None
 
@@ -123,7 +126,7 @@ class DocumentResult(ABC, Generic[Summary]):
     @classmethod
     def check_formats(cls, formats: Sequence[str]) -> None:
         """Raise an error if a format is unknown, or needs a package that is not installed."""
-        check_formats(formats, cls.exporters)
+        check_formats(formats, cls.exporters, of_others=cls.of_others)
 
     @classmethod
     def check_folder(
@@ -151,7 +154,8 @@ class DocumentResult(ABC, Generic[Summary]):
         ConfigurationError
             If a file is there that is not to be replaced.
         """
-        for name, exporter in check_formats(formats, cls.exporters).items():
+        chosen = check_formats(formats, cls.exporters, of_others=cls.of_others)
+        for name, exporter in chosen.items():
             kind = cls.document.name.partition("/")[0] if name == "json" else None
             check_replaceable(Path(folder) / exporter.file, kind=kind)
 
@@ -175,6 +179,7 @@ class DocumentResult(ABC, Generic[Summary]):
         ParameterError
             If a format is unknown.
         """
+        self.check_formats(formats)
         return export(self, folder, formats, self.exporters, rendering=self.rendering())
 
     @abstractmethod
