@@ -13,6 +13,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from testsgd.data.guessed_features import (
+    MOST_SENSITIVE_VALUES,
+    ordered_values,
+    quantile_edges,
+)
 
 from testsgd.data import (
     DatasetSpecification,
@@ -24,12 +29,9 @@ from testsgd.data import (
     with_numbers,
 )
 from testsgd.data.inference import (
-    MOST_SENSITIVE_VALUES,
     classes_of,
     favourable_class,
     joined,
-    ordered_values,
-    quantile_edges,
 )
 from testsgd.errors import DataError, ParameterError, TestSGDError
 

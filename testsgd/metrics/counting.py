@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from testsgd.data.inference import are_identifiers, quantile_edges
+from testsgd.data.guessed_features import quantile_edges
+from testsgd.data.inference import are_identifiers
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.rules_of_kinds import check_present
 
