@@ -65,6 +65,21 @@ def test_an_audit_has_the_groups_of_empty_cells(
     assert (folder / f"miss.{ending}").read_bytes() == before
 
 
+def test_rows_in_a_database_and_metrics_have_them_too(
+    testsgd: Run, folder: Path, files: None
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(folder / "table.db")) as connection:
+        connection.execute("create table t as select * from 'miss.parquet'")
+    options = ("--predictions", "approved", "--sensitive", "sex,race")
+    for source in ("duckdb://table.db?table=t", "miss.parquet"):
+        assert testsgd("audit", source, *options, "--metrics", "selection_rate").code in (0, 1)
+    metrics = [result_of(folder, name)["metrics"][0] for name in ("table", "miss")]
+    texts = [[group["text"] for group in metric["groups"]] for metric in metrics]
+    assert texts[0] == texts[1]
+    assert any("missing" in text for text in texts[0])
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_description_lists_the_text_and_fits_the_file(
     testsgd: Run, folder: Path, files: None, ending: str
