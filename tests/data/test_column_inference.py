@@ -23,13 +23,15 @@ from testsgd.data import (
     read_frame,
     with_numbers,
 )
-from testsgd.data.inference import (
+from testsgd.data.guessed_features import (
     MOST_SENSITIVE_VALUES,
+    ordered_values,
+    quantile_edges,
+)
+from testsgd.data.inference import (
     classes_of,
     favourable_class,
     joined,
-    ordered_values,
-    quantile_edges,
 )
 from testsgd.errors import DataError, ParameterError, TestSGDError
 

@@ -31,6 +31,7 @@ from testsgd.auditing.values import (
     check_same_order,
     column_of,
     other_length,
+    series_of,
     values_of,
 )
 from testsgd.data import (
@@ -46,6 +47,7 @@ from testsgd.data import (
 )
 from testsgd.data.cells import renamed
 from testsgd.data.inference import check_known_classes
+from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
 from testsgd.parameters import show_parameters
@@ -150,6 +152,7 @@ def audit_decisions(
     if y_true is not None:
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
+    frame, emptied = without_missing_texts(frame)
     frame, examples = with_numbers(frame)
     label = _label_name(y_true, y_pred, frame)
     answers = answers_among(frame, y_pred, y_true, but=list(sensitive.columns))
@@ -177,6 +180,7 @@ def audit_decisions(
         features=features,
         examples=examples,
         answers=answers,
+        emptied=emptied,
     )
     specification = guessed.specification
     rows = joined(frame, specification).assign(**{_PREDICTION: predictions})
@@ -288,10 +292,15 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     """
     check_row_order(columns, where=what)
     frame = as_pandas(columns)
-    if frame is None and isinstance(columns, pd.Series):
-        frame = pd.DataFrame({str(columns.name or "group"): columns})
     if frame is None and isinstance(columns, Mapping):
-        frame = pd.DataFrame(dict(columns))
+        parts = {name: series_of(values) for name, values in columns.items()}
+        frame = as_pandas(
+            pd.DataFrame(
+                {name: columns[name] if part is None else part for name, part in parts.items()}
+            )
+        )
+    if frame is None and (series := series_of(columns)) is not None:
+        frame = pd.DataFrame({str(series.name or "group"): series})
     if frame is None:
         raise DataError(
             f"they are a {type(columns).__name__}, not columns with names",

@@ -37,6 +37,7 @@ from testsgd.data import (
     read_frame,
 )
 from testsgd.data.cells import missing_column
+from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
 from testsgd.models import (
@@ -218,6 +219,10 @@ def model_and_rows(
     check_has_classes(model, called or type(model).__name__)
     inputs = named_columns(model, given_rows.columns) or tuple(given_rows.columns)
     frame, sensitive = with_sensitive(given_rows, sensitive_features)
+    read, emptied = without_missing_texts(frame)
+    # A column of numbers and this text is one of numbers, for a model, too.
+    frame = with_texts_of_categories(frame, read)
+    given_rows = frame.iloc[:, : given_rows.shape[1]]
     name_of_label = str(getattr(labels, "name", None) or _LABEL)
     if name_of_label in frame:
         # What is computed from a column keeps its name.
@@ -244,6 +249,7 @@ def model_and_rows(
             inputs=inputs,
             features=features,
             answers=answers,
+            emptied=emptied,
         )
         specification = guessed.specification
         # Where there are true labels, they say which labels there are.

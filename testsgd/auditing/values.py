@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.data import as_pandas, check_row_order
+from testsgd.data.decimals import numbers_of_decimals
 from testsgd.errors import DataError
 
 
@@ -132,7 +133,7 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
     Returns
     -------
     pandas.Series
-        A series is returned as it is.
+        A series is returned as it is, but that decimals of fixed point are integers or floats.
 
     Raises
     ------
@@ -146,24 +147,23 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
     'granted'
     """
     if isinstance(values, pd.Series):
-        return values
+        return numbers_of_decimals(values)
     check_row_order(values, where=what)
     frame = as_pandas(values)
     if frame is not None:
         if frame.shape[1] != 1:
             raise _not_one_column(what, f"a data frame of {frame.shape[1]:,} columns")
         return frame.iloc[:, 0]
-    column = nw.from_native(values, pass_through=True, allow_series=True)
-    if isinstance(column, nw.Series):
-        # Of Arrow, whose cells are no values of Python, or of Polars.
-        return pd.Series(column.to_list(), name=column.name or None)
+    series = series_of(values)
+    if series is not None:
+        return series
     shape = getattr(values, "shape", None)
     if isinstance(shape, tuple) and len(shape) != 1:
         if len(shape) != 2 or shape[1] != 1:
             raise _not_one_column(what, f"an array of shape {shape}")
         values = np.asarray(values)[:, 0]
     if isinstance(values, np.ndarray):
-        return pd.Series(values)
+        return numbers_of_decimals(pd.Series(values))
     if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping, Set)):
         raise _not_one_column(what, f"of type {type(values).__name__}")
     listed = list(values)
@@ -172,7 +172,38 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
         shape = getattr(value, "shape", None)
         if shape or isinstance(value, (list, tuple, Mapping, Set)):
             raise _not_one_column(what, f"of type {type(value).__name__} in row {row:,}")
-    return pd.Series(listed)
+    return numbers_of_decimals(pd.Series(listed))
+
+
+def series_of(values: Any) -> pd.Series[Any] | None:
+    """Return a series of pandas, Polars, Arrow, ... as one of pandas, None of anything else.
+
+    Parameters
+    ----------
+    values : object
+        Anything. An array of Arrow counts as a series that has no name.
+
+    Returns
+    -------
+    pandas.Series or None
+        Decimals of fixed point are integers or floats.
+
+    Examples
+    --------
+    >>> import polars
+    >>> series_of(polars.Series("sex", ["f", "m"])).name, series_of(["f", "m"]) is None
+    ('sex', True)
+    """
+    if isinstance(values, pd.Series):
+        return numbers_of_decimals(values)
+    column = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(column, nw.Series):
+        # Of Arrow, whose cells are no values of Python, or of Polars.
+        return numbers_of_decimals(pd.Series(column.to_list(), name=column.name or None))
+    if hasattr(values, "to_pylist"):
+        # An array of Arrow of one piece, which narwhals does not know.
+        return numbers_of_decimals(pd.Series(values.to_pylist()))
+    return None
 
 
 def _not_one_column(what: str, given: str) -> DataError:

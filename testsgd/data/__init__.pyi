@@ -11,6 +11,7 @@ from .demo import generate_demo as generate_demo
 from .description_text import describe_file as describe_file
 from .frames import is_rows_file as is_rows_file
 from .frames import read_frame as read_frame
+from .guessed_features import quantile_edges as quantile_edges
 from .inference import Inferred as Inferred
 from .inference import InferredColumn as InferredColumn
 from .inference import booleans_as_numbers as booleans_as_numbers
@@ -18,7 +19,6 @@ from .inference import classes_of as classes_of
 from .inference import infer_column as infer_column
 from .inference import infer_specification as infer_specification
 from .inference import joined as joined
-from .inference import quantile_edges as quantile_edges
 from .inference import with_numbers as with_numbers
 from .inputs import check_no_terms as check_no_terms
 from .inputs import find_table as find_table

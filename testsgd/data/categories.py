@@ -112,7 +112,9 @@ def category_texts(column: pd.Series[Any]) -> NDArray[np.object_]:
     return texts[codes]
 
 
-def category_codes(column: pd.Series[Any], values: Sequence[str], *, feature: str) -> Codes:
+def category_codes(
+    column: pd.Series[Any], values: Sequence[str], *, feature: str, has_missing_texts: bool = False
+) -> Codes:
     """Return each cell's index among the declared values.
 
     Parameters
@@ -123,6 +125,9 @@ def category_codes(column: pd.Series[Any], values: Sequence[str], *, feature: st
         The declared values.
     feature : str
         The feature's name, for error messages.
+    has_missing_texts : bool
+        Whether a cell with the text ``missing`` counts as a missing one; without it the text is a
+        value as any other, which must be declared.
 
     Returns
     -------
@@ -141,16 +146,23 @@ def category_codes(column: pd.Series[Any], values: Sequence[str], *, feature: st
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes: NDArray[Any] = np.asarray(column.array.codes)
+        uniques: Any = column.cat.categories
         table = _indices(_Identical(column.cat.categories), tuple(values))
     else:
         codes, uniques = distinct_values(column)
         table = _find_indices(uniques, values)
     # The last place of `table` serves code -1, a missing cell.
     indices: Codes = table[codes]
-    if (table[:-1] < 0).any():
+    is_unknown = table < 0
+    # The last place is of code -1, a missing cell.
+    is_unknown[-1] = False
+    if has_missing_texts:
+        others = [category_text(unique) != MISSING for unique in uniques]
+        is_unknown[:-1] &= np.array(others, dtype=bool)
+    if is_unknown.any():
         check_cells(
             column,
-            (indices < 0) & (codes >= 0),
+            is_unknown[codes],
             lambda row, value: (
                 f"the value {category_text(value)!r} (row {row}) is not among the "
                 f"declared values of {feature!r}"

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.data.categories import category_text, check_cells
+from testsgd.data.decimals import numbers_of_decimals, without_decimals
 from testsgd.data.schema import CellParsing, Label
 from testsgd.errors import DataError
 from testsgd.io import (
@@ -440,7 +441,8 @@ def as_pandas(data: Any) -> pd.DataFrame | None:
     Returns
     -------
     pandas.DataFrame or None
-        A data frame of pandas as it is, not copied; None if `data` is no data frame.
+        A data frame of pandas as it is, not copied, but that decimals of fixed point are integers
+        or floats; None if `data` is no data frame.
 
     Examples
     --------
@@ -448,7 +450,7 @@ def as_pandas(data: Any) -> pd.DataFrame | None:
     True
     """
     if isinstance(data, pd.DataFrame):
-        return data
+        return without_decimals(data)
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
@@ -468,4 +470,4 @@ def _column(column: Any) -> Any:
     if is_flag or (is_rounded and bool((cells.abs() >= 2**53).any())):
         # With missing ones among them no other types hold them exactly.
         return pd.array(values, dtype=None)
-    return cells
+    return numbers_of_decimals(cells)

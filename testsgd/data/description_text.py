@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from testsgd.data.categories import MISSING
 from testsgd.data.frames import MISSING_TEXTS, parsing_of, read_frame
 from testsgd.data.inference import (
     Inferred,
@@ -20,6 +21,7 @@ from testsgd.data.inference import (
     larger_side,
     with_numbers,
 )
+from testsgd.data.missing_texts import without_missing_texts
 from testsgd.data.schema import CellParsing, Feature
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ParameterError, printable
@@ -87,7 +89,8 @@ def describe_file(
     <BLANKLINE>
     """
     path = Path(path)
-    frame, examples = with_numbers(read_frame(path, encoding=encoding))
+    frame, emptied = _without_missing_texts(read_frame(path, encoding=encoding), label)
+    frame, examples = with_numbers(frame)
     columns = [infer_column(frame[name]) for name in frame.columns]
     chosen = tuple(sensitive) or _sensitive_by_name(columns)
     classes = label or _label_by_values(columns, but=chosen)
@@ -109,6 +112,7 @@ def describe_file(
         name=path.name.partition(".")[0],
         favourable=favourable,
         examples=examples,
+        emptied=emptied,
     )
     return _text(
         guessed,
@@ -120,6 +124,16 @@ def describe_file(
         if named
         else _how_favourable(favourable, guessed.specification.label.values or ()),
     )
+
+
+def _without_missing_texts(
+    frame: pd.DataFrame, label: str | None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return rows without the text `missing`, but where a label of two is called so."""
+    read, columns = without_missing_texts(frame)
+    if label in columns and read[label].nunique() < 2:
+        return without_missing_texts(frame, but=[label])
+    return read, columns
 
 
 def _how_favourable(favourable: Any, classes: Sequence[str]) -> str:
@@ -180,6 +194,9 @@ def _text(
 ) -> str:
     specification = guessed.specification
     label = specification.label
+    classes = label.values or []
+    # A label may be called so.
+    missing = [*MISSING_TEXTS, *([] if MISSING in classes else [MISSING])]
     lines = [
         f"# What the columns of {_comment(path.name)} are, guessed from their cells. "
         "Correct what is wrong.",
@@ -191,11 +208,11 @@ def _text(
         f"name = {_value(path.name)}",
         "",
         "[parse]",
-        f"missing = {_value(list(MISSING_TEXTS))} # texts that stand for a missing value",
+        f"missing = {_value(missing)} # texts that stand for a missing value",
     ]
     # Labels that are favourable together have one name.
     joined = {label.favourable: label.together} if label.together else {}
-    classes = [part for value in label.values or [] for part in joined.get(value, (value,))]
+    written = [part for value in classes for part in joined.get(value, (value,))]
     if parsing is not None:
         lines.append(f"separator = {_value(parsing.separator)}")
         if "encoding" in parsing.model_fields_set:
@@ -204,8 +221,8 @@ def _text(
         "",
         "[label]",
         f"column = {_value(label.column)} # {how_label}",
-        f"values = {_value(classes)}",
-        *_codes(classes),
+        f"values = {_value(written)}",
+        *_codes(written),
         f"favourable = {_value(list(label.together) or label.favourable)} # the label whose rate "
         f"is compared; {how_favourable}",
         f"outcome = {_value(label.outcome)} # what that label is for a person: benefit, harm or "

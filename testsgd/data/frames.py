@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from testsgd.data.categories import row_name
+from testsgd.data.categories import MISSING, row_name
 from testsgd.data.cells import cells_of_plain_file, check_column_number, first_lines, plain_cells
+from testsgd.data.decimals import without_decimals
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError, ParameterError
 from testsgd.io import COMPRESSIONS, check_regular, plain_file, read_lines
@@ -136,7 +137,7 @@ def read_frame(path: Path, *, encoding: str | None = None) -> pd.DataFrame:
     if len(frame) == 0:
         raise DataError("the file has no rows", where=str(path), remedy="give a file with rows")
     check_column_number(frame.shape[1], str(path))
-    return frame.rename(columns=str)
+    return without_decimals(frame).rename(columns=str)
 
 
 def _kind(path: Path) -> str:
@@ -189,10 +190,20 @@ def _typed(texts: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column of texts as numbers or booleans, if that is what all of them are."""
     bare = texts.str.strip()
     known = bare.mask(bare.isin(MISSING_TEXTS))
+    typed = _numbers_or_booleans(known)
+    if typed is None and (known == MISSING).any():
+        # Beside other texts it stays: they may be labels.
+        typed = _numbers_or_booleans(known.mask(known == MISSING))
+    return known if typed is None else typed
+
+
+def _numbers_or_booleans(known: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return texts as numbers or booleans; None if one of them is neither."""
     words = set(known.dropna().unique())
     if words and words <= {"True", "False", "true", "false"}:
         return known.str.lower().map({"true": True, "false": False})
-    return plain_cells(known)
+    numbers = plain_cells(known)
+    return None if numbers is known else numbers
 
 
 def _separator(plain: Path, kind: str, encoding: str) -> str:

@@ -16,8 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import category_text, distinct_values, equal_labels
+from testsgd.data.categories import MISSING, category_text, equal_labels
 from testsgd.data.cells import formatted_numbers, renamed
+from testsgd.data.guessed_features import completed_feature, counted_texts, ordered_values
+from testsgd.data.missing_texts import without_missing_texts
 from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.toml_document import validated
@@ -27,13 +29,6 @@ ColumnKind = Literal[
     "integer", "decimal", "categorical", "date", "identifier", "text", "constant", "empty"
 ]
 
-# A sensitive feature of more values would have too many subsets to search; the rarest are joined.
-MOST_SENSITIVE_VALUES = 12
-OTHERS = "other"
-# Whole numbers with so few values are taken for codes, if rules are to be about them.
-_MOST_CODES = 10
-# Bins of a sensitive number, each with about as many rows.
-_QUANTILE_BINS = 10
 # A column of texts with more distinct ones is no category.
 _MOST_CATEGORIES = 200
 # Texts of more characters on average are free text.
@@ -109,7 +104,7 @@ def infer_column(column: pd.Series[Any]) -> InferredColumn:
     'date'
     """
     present = column.dropna()
-    distinct = len(_counted_texts(present))
+    distinct = len(counted_texts(present))
     kind, why = _kind(column, present, distinct)
     return InferredColumn(
         name=str(column.name),
@@ -154,23 +149,6 @@ def with_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
             read[name] = numbers
             examples[str(name)] = str(column.dropna().iloc[0])
     return frame.assign(**read), examples
-
-
-def _counted_texts(present: pd.Series[Any]) -> dict[str, int]:
-    """Return how many cells have each text; none is missing.
-
-    A text is made for each distinct value, not for each cell, where equal values have equal texts.
-    Of other objects that is not sure: decimals are equal though written differently.
-    """
-    if present.dtype == object and pd.api.types.infer_dtype(present) != "string":
-        present = present.map(category_text)
-    codes, values = distinct_values(present)
-    counts: dict[str, int] = {}
-    for value, count in zip(values, np.bincount(codes, minlength=len(values)), strict=True):
-        if count:
-            text = category_text(value)
-            counts[text] = counts.get(text, 0) + int(count)
-    return counts
 
 
 def _kind(column: pd.Series[Any], present: pd.Series[Any], distinct: int) -> tuple[ColumnKind, str]:
@@ -257,7 +235,7 @@ def _kind_of_texts(
     column: pd.Series[Any], present: pd.Series[Any], distinct: int
 ) -> tuple[ColumnKind, str]:
     """Return whether texts are dates, free texts, identifiers or categories, and why."""
-    counts = _counted_texts(present)
+    counts = counted_texts(present)
     if all(_DATE.fullmatch(text.strip()) for text in counts):
         return "date", f"dates such as {category_text(present.iloc[0])}"
     cells = len(present)
@@ -304,6 +282,7 @@ def infer_specification(
     features: Mapping[str, Mapping[str, Any]] | None = None,
     examples: Mapping[str, str] | None = None,
     answers: Mapping[str, str] | None = None,
+    emptied: Collection[str] = (),
 ) -> Inferred:
     """Guess the description of a table.
 
@@ -330,13 +309,16 @@ def infer_specification(
         Whether the rarest values of a sensitive feature with too many are joined, by `map`. The
         caller replaces them in the rows; a model must see its own.
     features : mapping of str to mapping, optional
-        Parts of the description of some features, in place of what is guessed; all of it for a
-        feature whose ``type`` is given.
+        Parts of the description of some features, in place of what is guessed. The range or the
+        values of a feature of which only the ``type`` is given are those of its cells.
     examples : mapping of str to str, optional
         How the columns were written whose texts were read as numbers, see :func:`with_numbers`.
     answers : mapping of str to str, optional
         Columns that are no features, as they hold the labels or predictions, and by what that was
         seen, such as "equal to the true label".
+    emptied : collection of str
+        Columns of which cells with the text ``missing`` were read as missing values. In `frame`,
+        too, they are read so.
 
     Returns
     -------
@@ -345,8 +327,8 @@ def infer_specification(
     Raises
     ------
     ParameterError
-        If a sensitive feature is no column or no feature, the favourable label is unknown, or the
-        outcome is none of the three.
+        If a sensitive feature is no column or no feature, one is to be a number and has texts, the
+        favourable label is unknown, or the outcome is none of the three.
     SpecificationError
         If what is given for a feature is wrong.
     DataError
@@ -362,6 +344,7 @@ def infer_specification(
     """
     given = features or {}
     known_outcome = checked_outcome(outcome)
+    frame, found = without_missing_texts(frame, but=[label])
     columns = tuple(infer_column(frame[column]) for column in frame.columns if str(column) != label)
     columns = tuple(_with_example(column, (examples or {}).get(column.name)) for column in columns)
     known_answers = answers or {}
@@ -371,7 +354,8 @@ def infer_specification(
     known = {column.name: column for column in columns}
     _check_named("sensitive", sensitive, known)
     _check_named("features", given, known)
-    notes: list[str] = []
+    with_texts = [name for name in known if name in {*emptied, *found}]
+    notes = [_note_on_missing_texts(with_texts)] if with_texts else []
     described: dict[str, dict[str, Any]] = {}
     for column in columns:
         chosen = given.get(column.name, {})
@@ -392,11 +376,11 @@ def infer_specification(
         if column.name in known_answers and not is_sensitive:
             notes.append(f"{column.name} is {known_answers[column.name]}, so it is no feature")
             continue
-        feature: dict[str, Any] = {}
-        if "type" not in chosen:
-            join = is_sensitive and join_rare
-            feature, note = _feature(frame[column.name], column, sensitive=is_sensitive, join=join)
-            notes += [note] if note else []
+        join = is_sensitive and join_rare
+        feature, note = completed_feature(
+            frame[column.name], column, chosen, sensitive=is_sensitive, join=join
+        )
+        notes += [note] if note else []
         described[column.name] = {
             **feature,
             "sensitive": is_sensitive,
@@ -424,6 +408,7 @@ def infer_specification(
             "dataset": {"name": _short_name(name), "title": name},
             "label": described_label,
             "features": described,
+            **({"parse": {"missing": ["", MISSING]}} if with_texts else {}),
         },
         where="the guessed description",
     )
@@ -452,39 +437,10 @@ def _check_named(what: str, names: Collection[str], known: Collection[str]) -> N
         )
 
 
-def _feature(
-    cells: pd.Series[Any], column: InferredColumn, *, sensitive: bool, join: bool
-) -> tuple[dict[str, Any], str]:
-    """Return the description of a feature, and what was decided about it, if anything."""
-    present = cells.dropna()
-    codes = column.kind == "integer" and column.distinct <= _MOST_CODES
-    if column.kind == "categorical" or (codes and sensitive):
-        return _categories(present, column, join=join)
-    numbers = present.to_numpy(dtype=np.float64)
-    low, high = float(numbers.min()), float(numbers.max())
-    feature: dict[str, Any] = {"type": column.kind, "range": (low, high)}
-    if sensitive:
-        feature["edges"] = quantile_edges(numbers, whole=column.kind == "integer")
-    return feature, ""
-
-
-def _categories(
-    present: pd.Series[Any], column: InferredColumn, *, join: bool
-) -> tuple[dict[str, Any], str]:
-    """Return the description of a categorical feature, and a note if rare values are joined."""
-    values = ordered_values(present)
-    if not join or len(values) <= MOST_SENSITIVE_VALUES:
-        return {"type": "categorical", "values": values}, ""
-    counts = present.map(category_text).value_counts()
-    kept = set(counts.index[: MOST_SENSITIVE_VALUES - 1])
-    rare_values = [value for value in values if value not in kept]
-    feature = {
-        "type": "categorical",
-        "values": [*[value for value in values if value in kept], OTHERS],
-        "map": dict.fromkeys(rare_values, OTHERS),
-    }
-    note = f"the {len(rare_values)} rarest values of {column.name} are joined as “{OTHERS}”"
-    return feature, note
+def _note_on_missing_texts(columns: Sequence[str]) -> str:
+    """Return the sentence that says in which columns a text is read as a missing value."""
+    shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+    return f"the text “{MISSING}” in {shown} is read as a missing value"
 
 
 def joined(frame: pd.DataFrame, specification: DatasetSpecification) -> pd.DataFrame:
@@ -517,79 +473,6 @@ def joined(frame: pd.DataFrame, specification: DatasetSpecification) -> pd.DataF
         if feature.map
     }
     return frame.assign(**replaced)
-
-
-def ordered_values(present: pd.Series[Any]) -> list[str]:
-    """Return the distinct values of cells as texts: numbers by size, categories by their order.
-
-    Examples
-    --------
-    >>> ordered_values(pd.Series([10, 9, 10])), ordered_values(pd.Series(["b", "a"]))
-    (['9', '10'], ['a', 'b'])
-    """
-    if isinstance(present.dtype, pd.CategoricalDtype):
-        counts = np.bincount(present.cat.codes, minlength=len(present.cat.categories))
-        return [
-            category_text(value)
-            for value, count in zip(present.cat.categories, counts, strict=True)
-            if count
-        ]
-    if pd.api.types.is_numeric_dtype(present.dtype):
-        return [category_text(value) for value in np.sort(present.unique())]
-    return sorted(_counted_texts(present))
-
-
-def quantile_edges(
-    numbers: NDArray[np.float64], *, whole: bool, bins: int = _QUANTILE_BINS
-) -> list[float]:
-    """Return ascending bin limits between which there are about equally many numbers.
-
-    The inner limits are the quantiles ``1/bins, 2/bins, ...``. For whole numbers they are rounded
-    up to whole numbers, and if there are at most `bins` different ones, each has a bin of its own.
-    Other limits have so few decimals that they move by at most half a percent of the range. A
-    value that many rows share at either end has a bin of its own.
-
-    Parameters
-    ----------
-    numbers : numpy.ndarray of float, shape (n,)
-        Finite numbers; at least two different ones, unless they are whole.
-    whole : bool
-        Whether the numbers are whole.
-    bins : int
-        The number of bins to aim for. There may be fewer, as equal limits are joined.
-
-    Returns
-    -------
-    list of float
-        The limits; a bin holds its lower limit, the last bin its upper one, too.
-
-    Examples
-    --------
-    >>> quantile_edges(np.arange(100.0), whole=True)
-    [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 99.0]
-    >>> quantile_edges(np.array([1.0, 2.0, 3.0]), whole=True)
-    [1.0, 2.0, 3.0, 4.0]
-    """
-    low, high = float(numbers.min()), float(numbers.max())
-    distinct = np.unique(numbers)
-    if whole and len(distinct) <= bins:
-        return [*distinct.tolist(), float(high + 1)]
-    inner = np.quantile(numbers, np.arange(1, bins) / bins)
-    rounded = np.ceil(inner) if whole else _rounded(inner, span=high - low)
-    limits = {float(limit) for limit in rounded if low < limit < high}
-    # A value that many rows share at either end is a bin of its own, or nothing would be compared.
-    if inner[0] <= low:
-        limits.add(float(distinct[1] if whole else (low + distinct[1]) / 2))
-    if inner[-1] >= high:
-        limits.add(high if whole else float((distinct[-2] + high) / 2))
-    # The last bin has its upper limit in it.
-    return [low, *sorted(limits), high + 1 if high in limits else high]
-
-
-def _rounded(limits: NDArray[np.float64], *, span: float) -> NDArray[np.float64]:
-    """Return limits with few decimals: they move by at most half a percent of `span`, the range."""
-    decimals = int(np.ceil(-np.log10(span))) + 2
-    return np.asarray(np.round(limits, decimals), dtype=np.float64)
 
 
 # What people name columns whose groups are compared.

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import (
+    MISSING,
     Codes,
     category_codes,
     category_text,
@@ -89,7 +90,7 @@ class Table(Sampled):
             self,
             frame=frame,
             labels=None if self.labels is None else self.labels.iloc[rows],
-            missing={name: int(frame[name].isna().sum()) for name in self.missing},
+            missing={name: self._missing_cells(frame, name) for name in self.missing},
             clusters=None if self.clusters is None else self.clusters[rows],
         )
 
@@ -99,14 +100,28 @@ class Table(Sampled):
         A missing value has the index -1. `feature`: a categorical feature. `rows`: the rows asked
         for, by default all. A :class:`DataError` is raised if a value is not declared.
         """
-        declared = self.specification.features[feature].values or []
         if len(self) > _MOST_KEPT:
-            return category_codes(self.frame[feature].iloc[rows], declared, feature=feature)
+            return self._category_codes(self.frame[feature].iloc[rows], feature)
         if feature not in self._codes:
-            codes = category_codes(self.frame[feature], declared, feature=feature)
+            codes = self._category_codes(self.frame[feature], feature)
             codes.setflags(write=False)
             self._codes[feature] = codes
         return self._codes[feature][rows]
+
+    def _category_codes(self, column: pd.Series[Any], feature: str) -> Codes:
+        return category_codes(
+            column,
+            self.specification.features[feature].values or [],
+            feature=feature,
+            has_missing_texts=MISSING in self.specification.parse.missing,
+        )
+
+    def _missing_cells(self, frame: pd.DataFrame, feature: str) -> int:
+        """Return in how many of some rows a feature is missing."""
+        is_category = not self.specification.features[feature].continuous
+        if is_category and MISSING in self.specification.parse.missing:
+            return int((self._category_codes(frame[feature], feature) < 0).sum())
+        return int(frame[feature].isna().sum())
 
     def numbers(self, feature: str, rows: slice = slice(None)) -> NDArray[np.float64]:
         """Return a continuous feature as floats, NaN where missing; shape (n,).
@@ -244,7 +259,13 @@ def check_table(
         if name not in frame:
             raise missing_column(name, frame.columns, where, for_model=True)
     missing = {
-        name: _check_feature(frame[name], name, feature, where)
+        name: _check_feature(
+            frame[name],
+            name,
+            feature,
+            where,
+            has_missing_texts=MISSING in specification.parse.missing,
+        )
         for name, feature in specification.features.items()
     }
     clusters = None
@@ -370,7 +391,9 @@ def _nearest_decimals(numbers: NDArray[np.float64], *, digits: int) -> NDArray[n
     return np.where(np.isfinite(rounded) & (numbers % 1 != 0), rounded, numbers)
 
 
-def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: str) -> int:
+def _check_feature(
+    column: pd.Series[Any], name: str, feature: Feature, where: str, *, has_missing_texts: bool
+) -> int:
     """Check the column of one feature and return the number of its missing cells."""
     location = f"{where}, feature {name!r}"
     if feature.continuous:
@@ -378,7 +401,9 @@ def _check_feature(column: pd.Series[Any], name: str, feature: Feature, where: s
         missing = np.isnan(cells)
         several = not missing.all() and np.nanmin(cells) < np.nanmax(cells)
     else:
-        cells = category_codes(column, feature.values or [], feature=name)
+        cells = category_codes(
+            column, feature.values or [], feature=name, has_missing_texts=has_missing_texts
+        )
         missing = cells < 0
         several = cells.min() < cells.max()
     if feature.sensitive and not several:
@@ -477,7 +502,9 @@ def _bare_cells(path: Path, parsing: Parsing, passed: Sequence[str]) -> pd.DataF
     """
     if is_typed_file(path):
         # As a file of text would have them: what they mean is said by the description.
-        return read_frame(path).map(category_text, na_action="ignore")
+        cells = read_frame(path).map(category_text, na_action="ignore")
+        # No declared value is called so.
+        return cells.mask(cells == MISSING) if MISSING in parsing.missing else cells
     cells = read_cells(path, parsing, compressed=is_compressed(path))
     missing = [text.strip() for text in parsing.missing]
     for name in cells.columns:

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from testsgd.auditing import check_present
-from testsgd.data.inference import are_identifiers, quantile_edges
+from testsgd.data.guessed_features import quantile_edges
+from testsgd.data.inference import are_identifiers
 from testsgd.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

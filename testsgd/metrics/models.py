@@ -43,6 +43,7 @@ from testsgd.data import (
 )
 from testsgd.data.cells import missing_column
 from testsgd.data.inference import guess_among
+from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.metrics.definitions import asks_for_numbers, resolve_metrics
@@ -165,8 +166,9 @@ def audit_model_by_metrics(
     check_count("limit", limit, 1)
     rows, sensitive = with_sensitive(given, sensitive_features)
     inputs = len(given.columns)
-    given = given.reset_index(drop=True)
-    rows = rows.reset_index(drop=True)
+    # A column of numbers and the text "missing" is one of numbers, for the model, too.
+    rows = with_texts_of_categories(rows, without_missing_texts(rows)[0]).reset_index(drop=True)
+    given = rows.iloc[:, :inputs]
     for column in sensitive:
         if column not in rows:
             raise missing_column(column, rows.columns, "the data")

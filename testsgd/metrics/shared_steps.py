@@ -20,6 +20,7 @@ from testsgd.data import (
     joined,
     with_numbers,
 )
+from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import ParameterError
 from testsgd.metrics.definitions import (
     JOINT_METRICS,
@@ -110,6 +111,7 @@ def table_of(
     sensitive = list(frame.columns)
     if other_features is not None:
         frame = with_other_features(frame, other_features)
+    frame, emptied = without_missing_texts(frame)
     frame, examples = with_numbers(frame)
     guessed = infer_specification(
         frame,
@@ -122,6 +124,7 @@ def table_of(
         features=features,
         examples=examples,
         answers=answers,
+        emptied=emptied,
     )
     specification = guessed.specification
     table = check_table(joined(frame, specification), specification, source=name)

@@ -49,8 +49,9 @@ class CategoryEncoding:
 
     def fill(self, column: pd.Series[Any], out: NDArray[np.float32]) -> None:
         """Write the encoded column into `out`, shape (n, width), which holds zeros."""
+        codes = category_codes(column, self.values, feature=self.name, has_missing_texts=True)
         # Python counts from the end: code -1 (missing) is the last input.
-        out[np.arange(len(column)), category_codes(column, self.values, feature=self.name)] = 1.0
+        out[np.arange(len(column)), codes] = 1.0
 
 
 FeatureEncoding = NumberEncoding | CategoryEncoding

@@ -145,7 +145,8 @@ def _moved_categories(
 ) -> tuple[pd.Series[Any], NDArray[np.bool_]]:
     """Return cells moved along the declared order of the values, and which have changed."""
     values = feature.values or []
-    codes = category_codes(column, values, feature=name).astype(np.int64)
+    # Whether the text is one of a missing cell was asked when the rows were read.
+    codes = category_codes(column, values, feature=name, has_missing_texts=True).astype(np.int64)
     target = codes + direction
     changed = (codes >= 0) & (target >= 0) & (target < len(values)) & (target != codes)
     if not changed.any():
@@ -155,10 +156,13 @@ def _moved_categories(
         dtype = _complete_type(column, column.dtype, values)
         declared = declared_indices(dtype, values)
         known = np.flatnonzero(declared >= 0)
-        # The last place serves code -1, a missing cell.
+        # The last place serves code -1, a missing cell, which stays as it was written.
         category = np.full(len(values) + 1, -1, dtype=np.int64)
         category[declared[known]] = known
-        moved_cells = pd.Categorical.from_codes(category[target], dtype=dtype)
+        written = column.cat.set_categories(dtype.categories).cat.codes.to_numpy()
+        moved_cells = pd.Categorical.from_codes(
+            np.where(codes < 0, written, category[target]), dtype=dtype
+        )
         return pd.Series(moved_cells, index=column.index, copy=False), changed
     originals = _original_values(column, values)
     cells = np.array([*originals, None], dtype=object)[target]

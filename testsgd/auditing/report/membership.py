@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.data.categories import MISSING, category_text, distinct_values
 from testsgd.data.cells import as_pandas, missing_column, renamed
+from testsgd.data.missing_texts import without_missing_text
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.table import feature_numbers
 from testsgd.errors import DataError
@@ -62,7 +63,7 @@ def rules_mask(
     for rule in rules:
         if rule.feature not in frame:
             raise missing_column(rule.feature, frame.columns, "the data")
-        column = frame[rule.feature]
+        column = without_missing_text(frame[rule.feature])
         if rule.values is not None:
             mask &= _has_value(column, set(rule.values))
         else:
