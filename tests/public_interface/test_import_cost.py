@@ -204,7 +204,7 @@ def test_an_audit_of_rows_loads_what_it_needs(tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
     loaded = finished.stdout.split()
     assert len(loaded) <= 180
-    of_texts = {name for name in loaded if "text" in name or "term" in name}
+    of_texts = {name for name in loaded if ".text" in name or "text_" in name or "term" in name}
     assert of_texts == {
         "testsgd.data.text",
         "testsgd.data.text.schema",

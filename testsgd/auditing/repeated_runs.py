@@ -14,6 +14,7 @@ from testsgd.auditing.findings import Findings
 from testsgd.auditing.outcome import most_rows_asked
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters
 from testsgd.errors import ParameterError
+from testsgd.models import PROBE_ROWS
 from testsgd.progress import Progress
 from testsgd.scoring import Overlaps
 
@@ -65,8 +66,11 @@ def check_runs(parameters: AuditParameters, *, rows: int | None) -> None:
             "each run would hold out other rows, so that its groups are of other rows",
             "leave holdout out, or give one run",
         )
-    most = most_rows_asked(parameters.budget(ROW_QUERIES), parameters.estimand)
-    asked_of_all = rows is not None and rows <= most
+    asked_of_all = False
+    if rows is not None:
+        # The model is tried on the first rows before.
+        budget = parameters.budget(ROW_QUERIES) - min(PROBE_ROWS, rows)
+        asked_of_all = rows <= most_rows_asked(budget, parameters.estimand)
     if parameters.estimand == "observed" and asked_of_all:
         raise _refused(
             f"observed rates are those of all {rows:,} rows, which are equal in each run",
