@@ -115,6 +115,14 @@ def test_an_estimator_still_gets_the_column_that_it_was_trained_with() -> None:
     assert found.summary.model.passed_through == ["approved"]
 
 
+def test_a_column_that_decides_by_itself_is_a_feature_of_what_was_trained_with_it() -> None:
+    rows = people()[["income"]].assign(employed=[0, 1, 1, 0] * (len(people()) // 4))
+    tree = DecisionTreeClassifier(max_depth=1).fit(rows, rows["employed"])
+    truth = people()["approved"]
+    found = testsgd.audit(tree, rows, truth, sensitive_features=people()[["sex"]])
+    assert "employed" in features_of(found)
+
+
 def test_a_pipeline_that_selects_columns_is_asked_as_before() -> None:
     rows = people()[["sex", "income"]]
     truth = people()["approved"]

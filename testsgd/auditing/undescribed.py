@@ -275,7 +275,10 @@ def model_and_rows(
         return loaded, replace(table, notes=guessed.notes, inferred=guessed.columns)
 
     loaded, table = described(answer_columns)
-    decided = decided_columns(loaded.model, table, batch_size) if varied else ()
+    decided: tuple[str, ...] = ()
+    # What a model names is what it was trained with: one such column may decide by itself.
+    if varied and named_columns(model, given_rows.columns) is None:
+        decided = decided_columns(loaded.model, table, batch_size)
     if decided:
         loaded, table = described({**answer_columns, **dict.fromkeys(decided, IS_DECISION)})
     return model, loaded, table

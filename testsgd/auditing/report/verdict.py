@@ -378,7 +378,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         sentences += named_sentences(summary)
     elif summary.deeper is None:
         sentences += not_searched_sentences(
-            summary.parameters.depth, _possible_features(summary), words.features
+            summary.parameters.depth, _possible_features(summary), words.feature
         )
     return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
 

@@ -255,11 +255,11 @@ def within_others(data: DataSummary) -> list[str]:
     ]
 
 
-def not_searched_sentences(depth: int, possible: int, features: str) -> list[str]:
+def not_searched_sentences(depth: int, possible: int, feature: str) -> list[str]:
     """Write that groups of more features were not searched; nothing if there are no more."""
     if depth >= possible:
         return []
-    return [f"Groups that are described by more than {depth} {features} were not searched."]
+    return [f"Groups that are described by more than {plural(depth, feature)} were not searched."]
 
 
 def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:

@@ -95,7 +95,7 @@ def metrics_verdict(
     ]
     sentences += wording.finer_cuts_sentences(summary, but=finer)
     sentences += not_searched_sentences(
-        summary.parameters.depth, _sensitive_features(summary), "features"
+        summary.parameters.depth, _sensitive_features(summary), "feature"
     )
     sentences += within_others(summary.data)
     sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
