@@ -19,7 +19,13 @@ from testsgd.auditing import (
     audit_undescribed,
 )
 from testsgd.errors import ParameterError
-from testsgd.metrics import MetricOptions, MetricParameters, PredictionOptions
+from testsgd.metrics import (
+    MetricOptions,
+    MetricParameters,
+    PredictionOptions,
+    audit_counts,
+    audit_rows_elsewhere,
+)
 from testsgd.mitigation import FrontierOptions, FrontierParameters
 from testsgd.parameters import Parameters, declared_parameters, parameter, show_parameters
 
@@ -117,6 +123,16 @@ def test_the_help_names_the_default_of_the_other_class() -> None:
     shown = inspect.getdoc(testsgd.audit_predictions) or ""
     assert "\ntop : int, default 100\n" in shown
     assert "The default of `MetricParameters` is 20." in shown
+
+
+@pytest.mark.parametrize(
+    "call", [audit_counts, audit_rows_elsewhere], ids=lambda call: call.__name__
+)
+def test_audits_of_rows_elsewhere_show_the_parameters_of_metrics(call: Callable[..., Any]) -> None:
+    shown = inspect.signature(call).parameters
+    assert str(shown["reference"]) == "reference: str = 'rest'"
+    assert "parameters" not in shown
+    assert "reference : str" in (inspect.getdoc(call) or "")
 
 
 @calls

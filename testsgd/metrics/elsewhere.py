@@ -29,11 +29,13 @@ from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.metrics.summing import kind_of_rows, sum_rows
 from testsgd.models.answers import no_scores_given
+from testsgd.parameters import show_parameters
 
 # Sums of whole numbers below it are exact in a float.
 _MOST_ROWS = 2**53
 
 
+@show_parameters(MetricParameters)
 def audit_counts(
     counts: Any,
     *,
@@ -73,7 +75,9 @@ def audit_counts(
     weight, weight_squared : str, optional
         The columns with the sums of the weights and of their squares; if not given, those called
         ``weight`` and ``weight_squared``, if there are both.
-    metrics, rule, favourable, outcome, features, name, **parameters
+    metrics, rule, favourable, outcome, features, name
+        As for :func:`testsgd.audit_metrics`.
+    **parameters
         As for :func:`testsgd.audit_metrics`.
 
     Returns
@@ -236,6 +240,7 @@ def _check_amounts(lines: pd.DataFrame, column: str) -> None:
         )
 
 
+@show_parameters(MetricParameters)
 def audit_rows_elsewhere(
     rows: Any,
     *,
@@ -265,7 +270,9 @@ def audit_rows_elsewhere(
         The column with predictions: classes, scores between 0 and 1, or numbers.
     threshold : float, optional
         A score or number above it counts as favourable; 0.5 for scores if not given.
-    metrics, rule, favourable, outcome, name, **parameters
+    metrics, rule, favourable, outcome, name
+        As for :func:`testsgd.audit_metrics`.
+    **parameters
         As for :func:`testsgd.audit_metrics`.
 
     Returns
