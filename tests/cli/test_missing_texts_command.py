@@ -12,6 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+# The rows are written as Parquet, too.
+pytest.importorskip("pyarrow")
+
 folder, testsgd = command_line.folder, command_line.testsgd
 
 Run = Callable[..., Any]

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import testsgd
 from testsgd.data import as_pandas
 from testsgd.data.decimals import numbers_of_decimals
+
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
 
 WHOLE = [Decimal("30"), Decimal("41"), Decimal("30")]
 PARTS = [Decimal("0.25"), None, Decimal("1.00")]

@@ -85,6 +85,7 @@ def test_a_model_has_the_groups_of_empty_cells_and_knows_its_category(kind: str)
         if kind == "categories":
             rows = rows.assign(race=rows["race"].astype("category"))
         if kind == "polars":
+            pytest.importorskip("pyarrow")
             rows = pl.from_pandas(rows.assign(age=people()["age"]))
         return testsgd.audit(
             model, rows, frame["approved"], sensitive_features=["sex", "race"], seed=1
