@@ -375,9 +375,8 @@ class ObservedAnswers:
         )
 
 
-# Of so many parts of the budget these are for rows as they are, by the estimand of the ranking.
-_BUDGET_PARTS = 10
-_PARTS_OF_ROWS: dict[Estimand, int] = {"observed": 8, "neighbourhood": 5}
+# Tenths of the budget that are for rows as they are, by the estimand of the ranking.
+_TENTHS_FOR_ROWS: dict[Estimand, int] = {"observed": 8, "neighbourhood": 5}
 
 
 def most_rows_asked(budget: int, estimand: Estimand) -> int:
@@ -391,7 +390,7 @@ def most_rows_asked(budget: int, estimand: Estimand) -> int:
     >>> most_rows_asked(5_000, "observed"), most_rows_asked(5_000, "neighbourhood")
     (4000, 2500)
     """
-    return budget * _PARTS_OF_ROWS[estimand] // _BUDGET_PARTS
+    return budget * _TENTHS_FOR_ROWS[estimand] // 10
 
 
 def ask_rows(audit: RowAudit, budget: int) -> ObservedAnswers:

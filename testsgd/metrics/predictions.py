@@ -138,8 +138,8 @@ class Predictions:
         return np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
 
 
-# A decision with a known true label is one of so many kinds, the first ones; without true labels a
-# decision is one of the first two.
+# Decisions with a known true label are of the first four kinds; without true labels decisions are
+# of the first two.
 KNOWN_KINDS = 4
 
 

@@ -200,7 +200,7 @@ class CheckedFunction(ABC, Generic[Asked]):
             return {}
         not_seen = {text for pair in ZERO_ONE if not self._seen & set(pair) for text in pair}
         if set(meanings) - {text for pair in ZERO_ONE for text in pair}:
-            # All codes of a description are told, as soon as one of them is seen.
+            # All codes of a description are named as soon as one of them is seen.
             not_seen -= set(self._label.map or {})
         return {text: word for text, word in meanings.items() if text not in not_seen}
 
