@@ -201,3 +201,26 @@ def test_damaged_offsets_in_a_feather_file_are_one_line(offset: int, tmp_path: P
     with pytest.raises(DataError) as caught:
         read_frame(path)
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("sex,ok,sex\nf,1,a\nm,0,b\n", "'sex'"),
+        ('"pay, net";ok; "pay, net"\n1;1;2\n2;0;3\n', "'pay, net'"),
+    ],
+)
+def test_columns_of_one_name_are_refused(tmp_path: Path, text: str, what: str) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_frame(file)
+    assert what in caught.value.what
+
+
+def test_a_ragged_file_without_a_description_is_not_sent_to_one(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("sex,ok\nf,1,9\nm,0\n", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_frame(file)
+    assert "description" not in caught.value.remedy

@@ -100,10 +100,11 @@ def cells_of_plain_file(
         reason = str(error).splitlines()[0]
         if isinstance(error, pd.errors.ParserWarning):
             reason = "there are more cells in a row than columns"
+        remedy = "give every row as many cells as there are columns, and quote separators in cells"
+        if described:
+            remedy = "check [parse] in the description: separator, header, columns"
         raise DataError(
-            f"the rows cannot be told apart: {reason}",
-            where=where,
-            remedy="check [parse] in the description: separator, header, columns",
+            f"the rows cannot be told apart: {reason}", where=where, remedy=remedy
         ) from error
     if _looks_binary(path, parsing):
         raise _not_text(path, parsing, where, described=described)

@@ -151,8 +151,23 @@ def _kind(path: Path) -> str:
 def _separated(path: Path, encoding: str | None = None) -> pd.DataFrame:
     with plain_file(path, compressed=True) as plain:
         parsing = _parsing(plain, _kind(path), encoding)
+        _check_header(plain, parsing, where=str(path))
         cells = cells_of_plain_file(plain, parsing, where=str(path), described=False)
     return pd.DataFrame({name: _typed(cells[name]) for name in cells.columns})
+
+
+def _check_header(plain: Path, parsing: CellParsing, *, where: str) -> None:
+    """Refuse a file in which two columns have one name: a reader would call one otherwise."""
+    [header] = first_lines(plain, lines=1, encoding=parsing.encoding) or [""]
+    names = next(csv.reader([header], delimiter=parsing.separator, skipinitialspace=True), [])
+    for index, name in enumerate(names):
+        if name and name in names[:index]:
+            raise DataError(
+                f"two columns are called {name!r}",
+                where=where,
+                remedy="give each a name of its own",
+                column=name,
+            )
 
 
 def _parsing(plain: Path, kind: str, encoding: str | None) -> CellParsing:
