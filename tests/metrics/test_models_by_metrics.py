@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import testsgd
 from testsgd.errors import DataError, ModelError, ParameterError
@@ -205,3 +206,18 @@ def test_the_headline_says_that_it_is_of_a_sample(people: pd.DataFrame) -> None:
 def test_what_is_no_model(people: pd.DataFrame, model: Any) -> None:
     with pytest.raises(ModelError):
         testsgd.audit_model_by_metrics(model, people, sensitive_features=["sex"])
+
+
+@pytest.mark.parametrize("words", [None, {0: "no", 1: "yes"}])
+def test_scores_of_a_tree_are_scores_though_all_are_0_or_1(words: Any) -> None:
+    source = np.random.default_rng(0)
+    rows = pd.DataFrame({"sex": source.choice([0, 1], 400), "income": source.integers(10, 90, 400)})
+    labels = (rows["income"] > 40).astype(int)
+    known = labels if words is None else labels.map(words)
+    tree = DecisionTreeClassifier().fit(rows, known)
+    result = testsgd.audit_model_by_metrics(
+        tree, rows, known, sensitive_features=["sex"], metrics=["mean_score"]
+    )
+    for group in result.summary.metrics[0].groups:
+        inside = rows["sex"] == int(group.text[-1])
+        assert group.value == pytest.approx(labels[inside].mean())

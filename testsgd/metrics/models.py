@@ -218,6 +218,7 @@ def audit_model_by_metrics(
             favourable=answers.favourable,
             threshold=threshold,
             as_numbers=asks_for_numbers(metrics),
+            as_scores=answers.are_scores,
         )
         table = table_of(
             rows[list(sensitive)],
@@ -358,6 +359,7 @@ def audit_described_by_metrics(
                 rows=len(table),
                 favourable=label.favourable,
                 threshold=threshold if pd.api.types.is_float_dtype(predictions.dtype) else None,
+                as_scores=pd.api.types.is_float_dtype(predictions.dtype),
             ),
             settings,
             metrics=with_rule(metrics, rule),
@@ -381,6 +383,7 @@ class _Answers:
     """What a model says of rows, with their labels in the same words."""
 
     predictions: pd.Series[Any]  # Classes, scores or numbers; shape (n,).
+    are_scores: bool = False  # They are scores, whatever their values; else the values show it.
     labels: pd.Series[Any] | None
     favourable: Any  # The class whose rate is compared, as far as it is known.
     together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
@@ -456,6 +459,7 @@ def _ask(
         classes = labels.map(category_text, na_action="ignore")
     return _Answers(
         predictions=predictions,
+        are_scores=pd.api.types.is_float_dtype(predictions.dtype),
         labels=None if labels is None else _true_classes(table, loaded.model, classes),
         favourable=list(label.together)
         if classes is not None and label.together

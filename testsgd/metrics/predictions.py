@@ -270,6 +270,7 @@ def read_predictions(
     favourable: Any = None,
     threshold: float | None = None,
     as_numbers: bool = False,
+    as_scores: bool = False,
 ) -> Predictions:
     """Return predictions of rows, read as classes, scores or numbers, with labels and weights.
 
@@ -289,6 +290,8 @@ def read_predictions(
         A score or number above it counts as favourable; 0.5 for scores if not given.
     as_numbers : bool
         True if predictions that are numbers are such, whatever their values.
+    as_scores : bool
+        True if numbers from 0 to 1 are scores, also if all are 0 or 1, as a tree's may be.
 
     Returns
     -------
@@ -313,7 +316,7 @@ def read_predictions(
     if true is not None:
         predicted, true = booleans_as_numbers(predicted, true)
     weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
-    kind = _kind(predicted, true, as_numbers=as_numbers)
+    kind = _kind(predicted, true, as_numbers=as_numbers, as_scores=as_scores)
     if kind == "decisions":
         _check_no_threshold(predicted, threshold)
         return _of_classes(predicted, true, weights=weights, favourable=favourable)
@@ -400,7 +403,11 @@ def are_numbers(values: pd.Series[Any]) -> bool:
 
 
 def _kind(
-    predicted: pd.Series[Any], true: pd.Series[Any] | None, *, as_numbers: bool
+    predicted: pd.Series[Any],
+    true: pd.Series[Any] | None,
+    *,
+    as_numbers: bool,
+    as_scores: bool = False,
 ) -> PredictionKind:
     """Return whether predictions are classes, scores or numbers."""
     if not pd.api.types.is_numeric_dtype(predicted.dtype) or pd.api.types.is_bool_dtype(
@@ -411,6 +418,8 @@ def _kind(
     check_finite(bool(np.isfinite(numbers).all()), where="y_pred")
     if as_numbers:
         return "numbers"
+    if as_scores and numbers.min() >= 0 and numbers.max() <= 1:
+        return "scores"
     if not (numbers % 1 != 0).any():
         if true is not None and are_numbers(true):
             return "numbers"
