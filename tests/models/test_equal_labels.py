@@ -1,4 +1,4 @@
-"""0 and 1 are the labels False and True, and the other way round, whoever says them."""
+"""0 and 1 are the labels False and True, and the other way round, from every kind of model."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _input(name: str, part: InputPart) -> DomainInput:
     if part.integer is not None:
         low, high = part.integer
         # IntegerInput says what is wrong with an end that is no whole number.
-        return IntegerInput(name, low, high)  # type: ignore[arg-type]
+        return IntegerInput(name, low, high)  # type: ignore[arg-type]  # checked there
     if part.real is not None:
         return RealInput(name, *part.real)
     columns = None if part.columns is None else tuple(part.columns)
