@@ -66,6 +66,14 @@ def test_separators_within_quotation_marks_are_no_columns(
     assert testsgd("init", "rows.csv", "--sensitive", "size", "--label", "label").code == 0
 
 
+def test_a_column_may_have_a_very_long_name(
+    folder: Path, testsgd: Callable[..., command_line.Finished]
+) -> None:
+    rows = "".join(f"{place % 2},{place % 3},x\n" for place in range(60))
+    (folder / "rows.csv").write_text(f"label,size,{'x' * 200_000}\n{rows}", encoding="utf-8")
+    assert testsgd("init", "rows.csv", "--sensitive", "size", "--label", "label").code == 0
+
+
 def test_a_text_of_eight_megabytes(folder: Path, fails: Fails) -> None:
     spec = write_files(folder)
     texts = [*comments(40), "an old catholic " * 2**19]

@@ -159,15 +159,22 @@ def _separated(path: Path, encoding: str | None = None) -> pd.DataFrame:
 def _check_header(plain: Path, parsing: CellParsing, *, where: str) -> None:
     """Refuse a file in which two columns have one name: a reader would call one otherwise."""
     [header] = first_lines(plain, lines=1, encoding=parsing.encoding) or [""]
-    names = next(csv.reader([header], delimiter=parsing.separator, skipinitialspace=True), [])
-    for index, name in enumerate(names):
-        if name and name in names[:index]:
+    reader = csv.reader([header], delimiter=parsing.separator, skipinitialspace=True)
+    try:
+        names = next(reader, [])
+    except csv.Error:
+        # A name is longer than this reader takes: no two are compared.
+        return
+    before: set[str] = set()
+    for name in names:
+        if name and name in before:
             raise DataError(
                 f"two columns are called {name!r}",
                 where=where,
                 remedy="give each a name of its own",
                 column=name,
             )
+        before.add(name)
 
 
 def _parsing(plain: Path, kind: str, encoding: str | None) -> CellParsing:
