@@ -582,7 +582,7 @@ def _print_result(result: AuditResult, written: list[Path], verbose: bool) -> No
 
 def _print_guess(notes: list[str]) -> None:
     """Print the note that says that the favourable label is only a guess, if there is one."""
-    from testsgd.data.inference import guess_among
+    from testsgd.data.classes import guess_among
 
     if (guess := guess_among(notes)) is not None:
         console.print_line(f"{guess}.")
