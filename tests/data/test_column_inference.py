@@ -23,16 +23,13 @@ from testsgd.data import (
     read_frame,
     with_numbers,
 )
+from testsgd.data.classes import classes_of, favourable_class
 from testsgd.data.guessed_features import (
     MOST_SENSITIVE_VALUES,
     ordered_values,
     quantile_edges,
 )
-from testsgd.data.inference import (
-    classes_of,
-    favourable_class,
-    joined,
-)
+from testsgd.data.inference import joined
 from testsgd.errors import DataError, ParameterError, TestSGDError
 
 ROWS = 120

@@ -4,6 +4,10 @@ from .answer_columns import check_no_answers as check_no_answers
 from .answer_columns import columns_of_decisions as columns_of_decisions
 from .answer_columns import columns_of_values as columns_of_values
 from .call import audit as audit
+from .column_uses import check_columns as check_columns
+from .column_uses import check_not_sensitive as check_not_sensitive
+from .column_uses import check_one_use as check_one_use
+from .column_uses import no_sensitive_feature as no_sensitive_feature
 from .compare import AuditComparison as AuditComparison
 from .compare import compare_audits as compare_audits
 from .compare import worst_groups as worst_groups
@@ -35,11 +39,7 @@ from .result import AuditResult as AuditResult
 from .run import run_audit as run_audit
 from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
-from .undescribed import check_columns as check_columns
-from .undescribed import check_not_sensitive as check_not_sensitive
-from .undescribed import check_one_use as check_one_use
 from .undescribed import model_and_rows as model_and_rows
-from .undescribed import no_sensitive_feature as no_sensitive_feature
 from .undescribed import predictions_of_model as predictions_of_model
 from .undescribed import rows_of as rows_of
 from .undescribed import with_sensitive as with_sensitive

@@ -15,7 +15,7 @@ import pandas as pd
 
 from testsgd.auditing.values import values_of
 from testsgd.data import category_text
-from testsgd.data.inference import favourable_classes
+from testsgd.data.classes import favourable_classes
 from testsgd.errors import ParameterError
 from testsgd.io import csv_of, write_text
 from testsgd.report.formatting import NOTHING, count, percent

@@ -46,7 +46,7 @@ from testsgd.data import (
     with_numbers,
 )
 from testsgd.data.cells import renamed
-from testsgd.data.inference import check_known_classes
+from testsgd.data.classes import check_known_classes
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn

@@ -18,6 +18,7 @@ from testsgd.auditing.answer_columns import (
     columns_of_values,
     decided_columns,
 )
+from testsgd.auditing.column_uses import check_columns, no_sensitive_feature
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
@@ -367,134 +368,6 @@ def audit_file(
         name=name,
         progress=progress,
         **options,
-    )
-
-
-def check_columns(
-    frame: pd.DataFrame, named: Mapping[str, str | None], sensitive_features: Sequence[str]
-) -> None:
-    """Raise an error if a file's rows lack a column that a user names.
-
-    Parameters
-    ----------
-    frame : data frame
-        The rows of the file.
-    named : mapping of str to str or None
-        Columns by what they are for, such as ``{"predictions": "approved"}``; None for a column
-        that the user did not name.
-    sensitive_features : sequence of str
-        The columns that are sensitive features.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such column, or one is named for two uses.
-
-    Examples
-    --------
-    >>> check_columns(pd.DataFrame({"sex": ["f"]}), {"label": None}, ["sex"])
-    """
-    check_one_use(named)
-    wanted = [(what, column) for what, column in named.items() if column is not None]
-    wanted += [("sensitive", column) for column in sensitive_features]
-    for what, column in wanted:
-        if column not in frame:
-            raise ParameterError(
-                f"the file has no column {column!r}",
-                where=what,
-                remedy=f"the columns are {', '.join(list(frame.columns)[:20])}",
-                column=column,
-            )
-
-
-def check_one_use(named: Mapping[str, str | None]) -> None:
-    """Raise an error if a column is named for two uses, such as predictions and true labels.
-
-    Parameters
-    ----------
-    named : mapping of str to str or None
-        Columns by what they are for, such as ``{"predictions": "approved"}``.
-
-    Raises
-    ------
-    ParameterError
-        If a column is named twice.
-
-    Examples
-    --------
-    >>> check_one_use({"predictions": "approved", "label": "repaid", "weights": None})
-    """
-    first: dict[str, str] = {}
-    for what, column in named.items():
-        if column is None:
-            continue
-        if column in first:
-            raise ParameterError(
-                f"the column {column!r} cannot be both that of the {first[column]} and that of the "
-                f"{what}",
-                where=what,
-                remedy="name another column, or leave one of the two out",
-                column=column,
-            )
-        first[column] = what
-
-
-def check_not_sensitive(named: Mapping[str, str | None], sensitive_features: Sequence[str]) -> None:
-    """Raise an error if a column of predictions, labels or weights is to be a sensitive feature.
-
-    Parameters
-    ----------
-    named : mapping of str to str or None
-        Columns by what they are for, such as ``{"predictions": "approved"}``.
-    sensitive_features : sequence of str
-        The columns that are sensitive features.
-
-    Raises
-    ------
-    ParameterError
-        If a column is both.
-
-    Examples
-    --------
-    >>> check_not_sensitive({"predictions": "approved", "label": None}, ["sex"])
-    """
-    for what, column in named.items():
-        if column is not None and column in sensitive_features:
-            raise ParameterError(
-                f"the column {column!r} is that of the {what}, and no sensitive feature",
-                where="sensitive",
-                remedy="leave it out",
-                column=column,
-            )
-
-
-def no_sensitive_feature(frame: pd.DataFrame, named: Mapping[str, str | None]) -> ParameterError:
-    """Return the error of a file of which no sensitive feature is named.
-
-    Parameters
-    ----------
-    frame : data frame
-        The rows of the file.
-    named : mapping of str to str or None
-        Columns by what they are for, such as ``{"predictions": "approved"}``. They are no sensitive
-        features, so the remedy leaves them out.
-
-    Returns
-    -------
-    ParameterError
-        Its remedy lists up to 20 of the other columns. It is not raised here.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"sex": ["f"], "age": [30], "approved": ["yes"]})
-    >>> print(no_sensitive_feature(rows, {"predictions": "approved"}))
-    sensitive: no sensitive feature is named; name some of the columns sex, age
-    """
-    others = [str(column) for column in frame.columns if column not in named.values()]
-    return ParameterError(
-        "no sensitive feature is named",
-        where="sensitive",
-        remedy=f"name some of the columns {', '.join(others[:20])}",
     )
 
 

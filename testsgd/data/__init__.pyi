@@ -5,6 +5,8 @@ from .categories import category_texts as category_texts
 from .categories import declared_indices as declared_indices
 from .categories import distinct_values as distinct_values
 from .cells import as_pandas as as_pandas
+from .classes import booleans_as_numbers as booleans_as_numbers
+from .classes import classes_of as classes_of
 from .copies import copied_rows as copied_rows
 from .demo import PLANTED_GROUP as PLANTED_GROUP
 from .demo import generate_demo as generate_demo
@@ -14,8 +16,6 @@ from .frames import read_frame as read_frame
 from .guessed_features import quantile_edges as quantile_edges
 from .inference import Inferred as Inferred
 from .inference import InferredColumn as InferredColumn
-from .inference import booleans_as_numbers as booleans_as_numbers
-from .inference import classes_of as classes_of
 from .inference import infer_column as infer_column
 from .inference import infer_specification as infer_specification
 from .inference import joined as joined

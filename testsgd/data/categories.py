@@ -21,6 +21,9 @@ Codes = NDArray[np.signedinteger[Any]]
 # Values that an int16 can number from 0.
 _MOST_IN_TWO_BYTES = 2**15
 
+# A column of texts with more distinct ones is no category.
+MOST_CATEGORIES = 200
+
 # The name under which rules and reports speak of a missing categorical value.
 MISSING = "missing"
 

@@ -11,14 +11,13 @@ from typing import Any
 import pandas as pd
 
 from testsgd.data.categories import MISSING
+from testsgd.data.classes import favourable_class, larger_side
 from testsgd.data.frames import MISSING_TEXTS, parsing_of, read_frame
 from testsgd.data.inference import (
     Inferred,
     InferredColumn,
-    favourable_class,
     infer_column,
     infer_specification,
-    larger_side,
     with_numbers,
 )
 from testsgd.data.missing_texts import without_missing_texts

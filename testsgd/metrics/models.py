@@ -42,7 +42,7 @@ from testsgd.data import (
     resolve_specification,
 )
 from testsgd.data.cells import missing_column
-from testsgd.data.inference import guess_among
+from testsgd.data.classes import guess_among
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file

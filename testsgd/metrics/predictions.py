@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing import check_present, values_of
 from testsgd.data import booleans_as_numbers, category_text, classes_of, joined_name
-from testsgd.data.inference import (
+from testsgd.data.classes import (
     check_known_classes,
     favourable_classes,
     guess_among,

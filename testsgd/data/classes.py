@@ -1,0 +1,319 @@
+"""The classes of labels and predictions, and which of them is the favourable one."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from testsgd.data.categories import MOST_CATEGORIES, category_text, equal_labels
+from testsgd.data.guessed_features import ordered_values
+from testsgd.errors import DataError, ParameterError
+
+# The way out for numbers that are no classes.
+_BY_METRICS = "compare numbers by metrics (--metrics mean, testsgd.audit_model_by_metrics)"
+# What the favourable one of two classes is mostly called.
+_FAVOURABLE = (
+    "1",
+    "True",
+    "true",
+    "yes",
+    "Yes",
+    "Y",
+    "y",
+    "approve",
+    "Approve",
+    "approved",
+    "Approved",
+    "grant",
+    "granted",
+    "Granted",
+    "accept",
+    "Accept",
+    "Accepted",
+    "accepted",
+    "good",
+)
+# As many are named in an error.
+_MOST_NAMED = 4
+# A comparison with a number, which may have a unit, such as <=50K, >= $1,000 or < 5 years.
+_COMPARISON = re.compile(r"([<>]=?|[≤≥])\s*([^<>=≤≥]+)")
+# What a guess is called by, and known again.
+_GUESS = "a guess, as it is the larger side"
+
+
+def classes_of(labels: pd.Series[Any]) -> list[str]:
+    """Return the classes that labels or predictions have, in order.
+
+    Parameters
+    ----------
+    labels : pandas.Series
+        Labels or predictions of any type; missing ones are passed over.
+
+    Returns
+    -------
+    list of str
+        Numbers by size, categories in the order of their type, texts by the alphabet.
+
+    Raises
+    ------
+    ParameterError
+        If there are fewer than two or more than 200, or they are decimal numbers.
+
+    Examples
+    --------
+    >>> classes_of(pd.Series([1, 0, 1]))
+    ['0', '1']
+    """
+    present = labels.dropna()
+    where = "label" if labels.name is None else f"label {str(labels.name)!r}"
+    if pd.api.types.is_float_dtype(present.dtype) and (present % 1 != 0).any():
+        raise ParameterError(
+            "the labels are decimal numbers, not classes",
+            where=where,
+            remedy=f"give classes, such as score > 0.5, or {_BY_METRICS}",
+        )
+    classes = ordered_values(present)
+    if len(classes) < 2:
+        raise ParameterError(
+            f"there is one class only: {', '.join(classes) or 'none'}",
+            where=where,
+            remedy="give labels of at least two classes",
+        )
+    if len(classes) > MOST_CATEGORIES:
+        raise ParameterError(
+            f"there are {len(classes):,} different labels",
+            where=where,
+            remedy=f"give classes, not numbers or identifiers, or {_BY_METRICS}",
+        )
+    return classes
+
+
+def booleans_as_numbers(
+    first: pd.Series[Any], second: pd.Series[Any]
+) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Return two series of classes, False and True as 0 and 1 if the other one is of 0 and 1.
+
+    Parameters
+    ----------
+    first, second : pandas.Series
+        Classes that are to be compared, such as labels and predictions.
+
+    Returns
+    -------
+    first, second : pandas.Series
+        As given, but for booleans that the other series has as numbers; either may be texts.
+
+    Examples
+    --------
+    >>> first, second = booleans_as_numbers(pd.Series([True, False]), pd.Series([1, 0]))
+    >>> first.tolist(), second.tolist()
+    ([1, 0], [1, 0])
+    """
+    if _are_equal_labels(first, second):
+        return _as_zeros_and_ones(first), second
+    if _are_equal_labels(second, first):
+        return first, _as_zeros_and_ones(second)
+    return first, second
+
+
+def _are_equal_labels(booleans: pd.Series[Any], numbers: pd.Series[Any]) -> bool:
+    """Return whether classes are False and True, and the others the same labels as 0 and 1."""
+    texts = _two_texts(booleans)
+    same = equal_labels(_two_texts(numbers))
+    return bool(texts) and "True" in same and texts <= set(same)
+
+
+def _two_texts(classes: pd.Series[Any]) -> set[str]:
+    """Return the texts of classes, if these are one or two; missing ones are passed over."""
+    different = classes.dropna().unique()
+    return set(map(category_text, different)) if len(different) <= 2 else set()
+
+
+def _as_zeros_and_ones(booleans: pd.Series[Any]) -> pd.Series[Any]:
+    """Return False and True, or their texts, as the numbers 0 and 1."""
+    codes, different = pd.factorize(booleans)
+    # The last number is that of missing ones, whose code is -1.
+    numbers = np.array([*(int(category_text(value) == "True") for value in different), -1])
+    answers = pd.Series(numbers[codes], index=booleans.index, name=booleans.name)
+    return answers.astype("Int64").mask(codes < 0) if (codes < 0).any() else answers
+
+
+def check_known_classes(predicted: pd.Series[Any], true: pd.Series[Any]) -> None:
+    """Check that each prediction is one of the classes of the true labels, if these are several.
+
+    Parameters
+    ----------
+    predicted, true : pandas.Series
+        Classes of any type; missing ones are passed over. The classes of true labels that are
+        categories are all that their type lists, whether a row has them or not.
+
+    Raises
+    ------
+    DataError
+        If a prediction is no class of the true labels, and these have two or more.
+
+    Examples
+    --------
+    >>> check_known_classes(pd.Series(["no", "yes"]), pd.Series(["yes", "no"]))
+    >>> check_known_classes(pd.Series(["no", "Yes."]), pd.Series(["yes", "no"]))
+    Traceback (most recent call last):
+        ...
+    testsgd.errors.DataError: predictions: 'Yes.' is none of the true labels no, yes; ...
+    """
+    declared = true.dtype.categories if isinstance(true.dtype, pd.CategoricalDtype) else ()
+    known = {category_text(value) for value in [*declared, *true.dropna().unique()]}
+    unknown = sorted({category_text(value) for value in predicted.dropna().unique()} - known)
+    if unknown and len(known) > 1:
+        raise DataError(
+            f"{unknown[0]!r} is none of the true labels {', '.join(sorted(known)[:8])}",
+            where="predictions",
+            remedy="correct the predictions; or, if it is a rare class, make the true labels "
+            "categories that list it",
+            unknown=unknown,
+        )
+
+
+def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ...]:
+    """Return the classes that count as favourable: one, or several together.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        All classes.
+    favourable : object, or list of these, optional
+        One class, or several; a text with commas is several, unless it is a class itself. Without
+        it the one that is favourable by its name.
+
+    Returns
+    -------
+    tuple of str
+        In the order of `classes`; at least one and not all.
+
+    Raises
+    ------
+    ParameterError
+        If one is no class, they are all or none of them, or none is favourable by its name.
+
+    Examples
+    --------
+    >>> favourable_classes(["A", "B", "C"], ["B", "A"])
+    ('A', 'B')
+    >>> favourable_classes(["A", "B", "C"], "A,C"), favourable_classes(["A,C", "B"], "A,C")
+    (('A', 'C'), ('A,C',))
+    >>> favourable_classes(["A", "B", "C", "D"], ["A,B", "D"])
+    ('A', 'B', 'D')
+    """
+    is_list = isinstance(favourable, (list, tuple, set, frozenset))
+    several = [
+        part for one in (favourable if is_list else [favourable]) for part in _parts(one, classes)
+    ]
+    if not is_list and several == [favourable]:
+        return (favourable_class(classes, favourable),)
+    chosen = {favourable_class(classes, one) for one in several}
+    if not chosen or len(chosen) == len(classes):
+        raise ParameterError(
+            f"{len(chosen)} of {len(classes)} classes are favourable",
+            where="favourable",
+            remedy=f"list some of {', '.join(classes)}, not all",
+        )
+    return tuple(name for name in classes if name in chosen)
+
+
+def _parts(favourable: Any, classes: Sequence[str]) -> list[Any]:
+    """Return the classes that a text lists with commas; what is no such text by itself."""
+    if isinstance(favourable, str) and favourable not in classes and "," in favourable:
+        return [part.strip() for part in favourable.split(",") if part.strip()]
+    return [favourable]
+
+
+def favourable_class(classes: Sequence[str], favourable: Any) -> str:
+    """Return the class whose rate is compared: the one that is named, or is so by its name.
+
+    Raises
+    ------
+    ParameterError
+        If it is no class, or none is so by its name.
+
+    Examples
+    --------
+    >>> favourable_class(["0", "1"], None), favourable_class(["bad", "fair", "good"], "fair")
+    ('1', 'fair')
+    """
+    if favourable is not None:
+        chosen = category_text(favourable)
+        if chosen not in classes:
+            raise ParameterError(
+                f"there is no label {chosen!r}",
+                where="favourable",
+                remedy=f"choose one of {', '.join(classes)}",
+            )
+        return chosen
+    matches = [name for name in classes if name in _FAVOURABLE]
+    if len(classes) == 2 and len(matches) == 1:
+        return matches[0]
+    if (larger := larger_side(classes)) is not None:
+        return larger
+    raise ParameterError(
+        f"which of the labels {', '.join(classes[:12])} is the favourable one is not clear",
+        where="favourable",
+        # To name one only would be advice.
+        remedy=f"name it: {_each_named(classes)}",
+        labels=tuple(classes),
+    )
+
+
+def _each_named(classes: Sequence[str]) -> str:
+    """Return how each class is named as the favourable one, of many the first ones."""
+    options = [f"--favorable {shlex.quote(name)}" for name in classes[:_MOST_NAMED]]
+    more = " ..." if len(classes) > len(options) else ""
+    return f"{' or '.join(options)}{more} (favourable= in Python)"
+
+
+def larger_side(classes: Sequence[str]) -> str | None:
+    """Return the class above the number if two classes are the two sides of one, or None.
+
+    Examples
+    --------
+    >>> larger_side(["<=50K", ">50K"]), larger_side(["<5", ">=5"]), larger_side(["<5", ">6"])
+    ('>50K', '>=5', None)
+    """
+    sides = [side for name in classes if (side := _COMPARISON.fullmatch(name.strip()))]
+    if len(classes) != 2 or len(sides) != 2:
+        return None
+    are_above = [side[1][0] in ">≥" for side in sides]
+    number, other = ("".join(side[2].split()).casefold() for side in sides)
+    if number != other or not re.search(r"\d", number) or are_above[0] == are_above[1]:
+        return None
+    return classes[are_above.index(True)]
+
+
+def note_on_favourable(classes: Sequence[str], favourable: str) -> str:
+    """Return the sentence that says which class was taken for the favourable one.
+
+    Examples
+    --------
+    >>> note_on_favourable(["no", "yes"], "yes")
+    '“yes” is taken for the favourable label of no, yes'
+    """
+    note = f"“{favourable}” is taken for the favourable label of {', '.join(classes)}"
+    if favourable != larger_side(classes):
+        return note
+    other = next(name for name in classes if name != favourable)
+    option = f"--favorable {shlex.quote(other)} (favourable={other!r})"
+    return f"{note}: {_GUESS}; for the other one write {option}"
+
+
+def guess_among(notes: Sequence[str]) -> str | None:
+    """Return the note that says that the favourable label is only a guess, or None.
+
+    Examples
+    --------
+    >>> guess_among([note_on_favourable(["no", "yes"], "yes")]) is None
+    True
+    """
+    return next((note for note in notes if _GUESS in note), None)
