@@ -24,12 +24,7 @@ from testsgd.data import (
     with_numbers,
 )
 from testsgd.data.classes import classes_of, favourable_class
-from testsgd.data.guessed_features import (
-    MOST_SENSITIVE_VALUES,
-    ordered_values,
-    quantile_edges,
-)
-from testsgd.data.inference import joined
+from testsgd.data.guessed_features import ordered_values, quantile_edges
 from testsgd.errors import DataError, ParameterError, TestSGDError
 
 ROWS = 120
@@ -245,18 +240,13 @@ def test_rows_without_a_feature_that_can_be_varied_are_one_line() -> None:
         infer_specification(frame, sensitive=["sex"], label="y", labels=labels, inputs=["id"])
 
 
-def test_rare_values_are_joined_only_where_that_is_asked_for() -> None:
+def test_no_value_is_joined_however_many_there_are() -> None:
     frame = pd.DataFrame({"town": [f"T{min(index % 97, index % 20)}" for index in range(ROWS)]})
     labels = pd.Series([0, 1] * (ROWS // 2))
     whole = infer_specification(frame, sensitive=["town"], label="y", labels=labels)
-    assert whole.specification.features["town"].map is None
-    guessed = infer_specification(
-        frame, sensitive=["town"], label="y", labels=labels, join_rare=True
-    )
-    values = joined(frame, guessed.specification)["town"]
-    assert values.nunique() == MOST_SENSITIVE_VALUES
-    assert guessed.notes
-    assert frame["town"].nunique() > MOST_SENSITIVE_VALUES
+    town = whole.specification.features["town"]
+    assert town.map is None
+    assert town.values == sorted(frame["town"].unique())
 
 
 @pytest.mark.parametrize("column", ["id", "seen", "nothing"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -143,19 +145,62 @@ def test_missing_number_has_a_rule_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("values", "missing", "refused"), [(12, 0, False), (13, 0, True), (12, 1, True)]
+    ("values", "missing", "rules"),
+    [(12, 0, 4094), (13, 0, 4095 + 1), (12, 1, 4095 + 1), (30, 1, 4095 + 19)],
 )
-def test_too_many_values_are_refused_with_the_way_out(values, missing, refused):
-    names = [f"v{place}" for place in range(values)]
-    table = make_table(
-        {"town": {"type": "categorical", "values": names}}, {"town": [*names, *[None] * missing]}
+def test_of_many_values_each_and_every_subset_of_the_commonest_is_a_rule(values, missing, rules):
+    names = [f"v{place:02}" for place in range(values)]
+    cells = [*names, *names[::2], *[None] * missing]
+    table = make_table({"town": {"type": "categorical", "values": names}}, {"town": cells})
+    (axis,) = sensitive_axes(table)
+    assert axis.rule_count == rules
+    chosen = [set(rule.values) for rule in rules_of(axis)]
+    assert len({frozenset(values) for values in chosen}) == rules
+    present = {value or "missing" for value in cells}
+    assert {next(iter(values)) for values in chosen if len(values) == 1} == present
+    several = set().union(*(values for values in chosen if len(values) > 1))
+    assert len(several) == 12
+    # A value of the subsets has as many rows as any that is not among them.
+    rows = Counter(value or "missing" for value in cells)
+    assert min(rows[value] for value in several) >= max(
+        (rows[value] for value in present - several), default=0
     )
-    if not refused:
-        assert sensitive_axes(table)[0].rule_count == 4094
-        return
-    with pytest.raises(ParameterError, match=r"8,190 rules.*join values") as caught:
+
+
+def test_the_commonest_values_are_those_of_the_most_rows_that_are_counted():
+    names = [f"v{place:02}" for place in range(14)]
+    table = make_table({"town": {"type": "categorical", "values": names}}, {"town": names})
+    rows = np.arange(14)[::-1].copy()
+    (axis,) = sensitive_axes(table, rows=rows + 1)
+    several = {value for rule in rules_of(axis) if len(rule.values) > 1 for value in rule.values}
+    assert several == set(names[:12])
+
+
+def test_the_rules_of_many_values_have_the_rows_of_their_values():
+    generator = np.random.default_rng(3)
+    names = [f"v{place:02}" for place in range(17)]
+    table = make_table(
+        {"town": {"type": "categorical", "values": names}},
+        {"town": generator.choice(names, 400).tolist()},
+    )
+    (axis,) = sensitive_axes(table)
+    cells = axis.cells(table)
+    counts = generator.integers(0, 9, (3, 17, 2))
+    sums = axis.contract(counts, 1)
+    for index in generator.choice(axis.rule_count, 60):
+        rule = axis.rule(int(index))
+        chosen = [axis.values.index(value) for value in rule.values]
+        assert np.flatnonzero(axis.matrix[index]).tolist() == sorted(chosen)
+        assert (sums[:, index] == counts[:, chosen].sum(axis=1)).all()
+        assert (axis.matrix[index][cells] == rule.matches(table)).all()
+
+
+def test_more_values_than_can_be_looked_at_are_refused_with_the_way_out():
+    names = [f"v{place}" for place in range(1001)]
+    table = make_table({"town": {"type": "categorical", "values": names}}, {"town": names})
+    with pytest.raises(ParameterError, match="join values") as caught:
         sensitive_axes(table)
-    assert caught.value.details == {"feature": "town", "values": 13}
+    assert caught.value.details == {"feature": "town", "values": 1001}
 
 
 @pytest.mark.parametrize(

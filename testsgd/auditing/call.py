@@ -34,7 +34,6 @@ from testsgd.data import (
     is_lazy,
     resolve_specification,
 )
-from testsgd.data.inference import sensitive_by_name
 from testsgd.data.lazy_rows import collecting, lazy_columns
 from testsgd.errors import ParameterError
 from testsgd.models import load_text_model
@@ -275,6 +274,8 @@ def _check_undescribed(
             remedy="give the description as the third argument",
         )
     if sensitive_features is None:
+        from testsgd.data.inference import sensitive_by_name
+
         known = as_pandas(data)
         names = [] if known is None else list(map(str, known.columns))
         columns = f"; the columns are {', '.join(names)}" if names else ""

@@ -176,7 +176,6 @@ def audit_decisions(
         name=name,
         favourable=favourable,
         outcome=outcome,
-        join_rare=True,
         features=features,
         examples=examples,
         answers=answers,

@@ -11,7 +11,6 @@ import typer
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
 from testsgd.cli.default_folders import default_folder
-from testsgd.cli.printed_audits import print_audit, print_metrics
 from testsgd.errors import ConfigurationError, ParameterError
 from testsgd.io import check_replaceable
 from testsgd.metrics.parameters import MetricParameters
@@ -358,6 +357,8 @@ def audit(
         written.append(folder / _IMPACT_RATIOS)
         table.to_csv(written[-1])
     if not quiet:
+        from testsgd.cli.printed_audits import print_audit, print_metrics
+
         if isinstance(result, AuditResult):
             print_audit(result, written, verbose=verbose)
         else:

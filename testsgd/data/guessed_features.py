@@ -16,9 +16,6 @@ from testsgd.errors import ParameterError
 if TYPE_CHECKING:
     from testsgd.data.inference import InferredColumn
 
-# A sensitive feature of more values would have too many subsets to search; the rarest are joined.
-MOST_SENSITIVE_VALUES = 12
-OTHERS = "other"
 # Whole numbers with so few values are taken for codes, if rules are to be about them.
 _MOST_CODES = 10
 # Bins of a sensitive number, each with about as many rows.
@@ -36,25 +33,23 @@ def completed_feature(
     chosen: Mapping[str, Any],
     *,
     sensitive: bool,
-    join: bool,
-) -> tuple[dict[str, Any], str]:
-    """Return what is not given of a feature's description, and what was decided, if anything."""
+) -> dict[str, Any]:
+    """Return what is not given of a feature's description."""
     kind = _kind_by_keys(column, chosen)
     if kind is None:
-        return _feature(cells, column, sensitive=sensitive, join=join)
+        return _feature(cells, column, sensitive=sensitive)
     present = cells.dropna()
     if kind == "categorical" and "values" not in chosen and len(present):
         names = chosen.get("map")
         if not isinstance(names, Mapping):
-            return _categories(present, column, join=join)
+            return {"type": kind, "values": ordered_values(present)}
         used = renamed(present.map(category_text), names)
-        return {"type": kind, "values": ordered_values(used)}, ""
+        return {"type": kind, "values": ordered_values(used)}
     if kind not in ("integer", "decimal") or "range" in chosen or not len(present):
-        return {"type": kind}, ""
+        return {"type": kind}
     if not pd.api.types.is_any_real_numeric_dtype(present.dtype):
         raise _no_numbers(present, column.name, kind)
-    feature = _numbers(present, kind, sensitive=sensitive and chosen.keys().isdisjoint(_BINS))
-    return feature, ""
+    return _numbers(present, kind, sensitive=sensitive and chosen.keys().isdisjoint(_BINS))
 
 
 def _kind_by_keys(column: InferredColumn, chosen: Mapping[str, Any]) -> Any:
@@ -83,15 +78,13 @@ def _no_numbers(present: pd.Series[Any], name: str, kind: str) -> ParameterError
     )
 
 
-def _feature(
-    cells: pd.Series[Any], column: InferredColumn, *, sensitive: bool, join: bool
-) -> tuple[dict[str, Any], str]:
-    """Return the description of a feature, and what was decided about it, if anything."""
+def _feature(cells: pd.Series[Any], column: InferredColumn, *, sensitive: bool) -> dict[str, Any]:
+    """Return the description of a feature."""
     present = cells.dropna()
     codes = column.kind == "integer" and column.distinct <= _MOST_CODES
     if column.kind == "categorical" or (codes and sensitive):
-        return _categories(present, column, join=join)
-    return _numbers(present, column.kind, sensitive=sensitive), ""
+        return {"type": "categorical", "values": ordered_values(present)}
+    return _numbers(present, column.kind, sensitive=sensitive)
 
 
 def _numbers(present: pd.Series[Any], kind: str, *, sensitive: bool) -> dict[str, Any]:
@@ -102,25 +95,6 @@ def _numbers(present: pd.Series[Any], kind: str, *, sensitive: bool) -> dict[str
     if sensitive and low < high:
         feature["edges"] = quantile_edges(numbers, whole=kind == "integer")
     return feature
-
-
-def _categories(
-    present: pd.Series[Any], column: InferredColumn, *, join: bool
-) -> tuple[dict[str, Any], str]:
-    """Return the description of a categorical feature, and a note if rare values are joined."""
-    values = ordered_values(present)
-    if not join or len(values) <= MOST_SENSITIVE_VALUES:
-        return {"type": "categorical", "values": values}, ""
-    counts = present.map(category_text).value_counts()
-    kept = set(counts.index[: MOST_SENSITIVE_VALUES - 1])
-    rare_values = [value for value in values if value not in kept]
-    feature = {
-        "type": "categorical",
-        "values": [*[value for value in values if value in kept], OTHERS],
-        "map": dict.fromkeys(rare_values, OTHERS),
-    }
-    note = f"the {len(rare_values)} rarest values of {column.name} are joined as “{OTHERS}”"
-    return feature, note
 
 
 def ordered_values(present: pd.Series[Any]) -> list[str]:

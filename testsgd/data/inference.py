@@ -276,7 +276,6 @@ def infer_specification(
     favourable: Any = None,
     outcome: str | None = None,
     inputs: Collection[str] | None = None,
-    join_rare: bool = False,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     examples: Mapping[str, str] | None = None,
     answers: Mapping[str, str] | None = None,
@@ -303,9 +302,6 @@ def infer_specification(
         What it is for a person to be given that label. It is never guessed.
     inputs : collection of str, optional
         The columns that the model takes; all of the frame, if not given.
-    join_rare : bool
-        Whether the rarest values of a sensitive feature with too many are joined, by `map`. The
-        caller replaces them in the rows; a model must see its own.
     features : mapping of str to mapping, optional
         Parts of the description of some features, in place of what is guessed. The range or the
         values of a feature of which only the ``type`` is given are those of its cells.
@@ -374,11 +370,7 @@ def infer_specification(
         if column.name in known_answers and not is_sensitive:
             notes.append(f"{column.name} is {known_answers[column.name]}, so it is no feature")
             continue
-        join = is_sensitive and join_rare
-        feature, note = completed_feature(
-            frame[column.name], column, chosen, sensitive=is_sensitive, join=join
-        )
-        notes += [note] if note else []
+        feature = completed_feature(frame[column.name], column, chosen, sensitive=is_sensitive)
         described[column.name] = {
             **feature,
             "sensitive": is_sensitive,

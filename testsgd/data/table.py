@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -34,12 +34,14 @@ from testsgd.data.cells import (
 )
 from testsgd.data.demo import generate_demo
 from testsgd.data.frames import is_compressed, is_typed_file, read_frame
-from testsgd.data.inference import InferredColumn
 from testsgd.data.lazy_rows import fetched
 from testsgd.data.lookup import find_files
 from testsgd.data.sampling import Sampled, cluster_numbers
 from testsgd.data.schema import DatasetSpecification, Feature, Parsing, RowFilter
 from testsgd.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from testsgd.data.inference import InferredColumn
 
 # Cells whose texts are in memory at once.
 _HASHED_AT_ONCE = 1 << 16

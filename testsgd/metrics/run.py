@@ -60,7 +60,7 @@ class MetricRows:
             table=table,
             predictions=predictions,
             metrics=metrics,
-            axes=sensitive_axes(table, bins=bins),
+            axes=sensitive_axes(table, bins=bins, rows=predictions.rows),
         )
 
     def cells(self) -> MetricCells:

@@ -36,6 +36,7 @@ from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.run import MetricRows, run_metrics
 from testsgd.parameters import declared_parameters, parameters_of
 from testsgd.progress import Progress
+from testsgd.rules import notes_on_values
 
 Wanted = Iterable[str | Masses] | str | Masses
 
@@ -120,7 +121,6 @@ def table_of(
         labels=pd.Series(["no", "yes"]),
         name=name,
         favourable="yes",
-        join_rare=True,
         features=features,
         examples=examples,
         answers=answers,
@@ -171,6 +171,7 @@ def audited(
             outcome=known_outcome or "benefit",
             outcome_given=known_outcome is not None,
         ),
+        notes=notes_on_values(rows.axes),
     )
     summary = summarise_metrics(
         findings,

@@ -162,9 +162,9 @@ def _feature(column: pd.Series[Any], name: str, sensitive: bool) -> dict[str, An
         )
     if sensitive and len(values) > MOST_VALUES:
         raise ParameterError(
-            f"the sensitive feature {name!r} has {len(values)} values, whose subsets are too many",
+            f"the sensitive feature {name!r} has {len(values):,} values",
             where="sensitive_features",
-            remedy=f"join values, down to {MOST_VALUES} at most",
+            remedy=f"join values, down to {MOST_VALUES:,} at most",
         )
     return {"type": "categorical", "values": values, "sensitive": sensitive}
 

@@ -2,6 +2,7 @@ from .axes import Axis as Axis
 from .axes import CategoryAxis as CategoryAxis
 from .axes import IntervalAxis as IntervalAxis
 from .axes import bin_edges as bin_edges
+from .axes import notes_on_values as notes_on_values
 from .axes import sensitive_axes as sensitive_axes
 from .contingency import Contingency as Contingency
 from .contingency import candidate_count as candidate_count

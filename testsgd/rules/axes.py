@@ -10,6 +10,7 @@ nothing is rounded. Floats, which only a bootstrap sums, are rounded as floats a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,8 +27,11 @@ from testsgd.rules.rule import IntervalRule, Rule, ValueRule
 # What is summed: whole numbers, or for a bootstrap floats.
 Number = TypeVar("Number", np.int64, np.float32, np.float64)
 
-# 2 to the 12th rules over one feature; more would be a search over noise, and over no screen.
-MOST_VALUES = 12
+# 2 to the 12th rules over one feature; more would be a search over noise, and over no screen. Of
+# more values each is a rule by itself, and so is every subset of the commonest.
+MOST_IN_SUBSETS = 12
+# What has more values has other ones for nearly every row.
+MOST_VALUES = 1_000
 
 
 class Axis(Protocol):
@@ -161,12 +165,62 @@ class CategoryAxis:
 
     def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
         """Replace values along an axis by sums over each proper subset of them."""
-        moved: NDArray[Number] = _moved_first(counts, axis)
-        sums = np.zeros((1 << len(moved), *moved.shape[1:]), dtype=counts.dtype)
-        for place, value in enumerate(moved):
-            without = 1 << place
-            np.add(sums[:without], value, out=sums[without : 2 * without])
+        sums = _sums_over_subsets(_moved_first(counts, axis))
         return _moved_back(sums[1:-1], axis)
+
+
+@dataclass(frozen=True)
+class ManyValuesAxis(CategoryAxis):
+    """Values of a feature with too many of them for all their subsets to be rules.
+
+    Every subset of the commonest values is a rule, that of all of them too, and each other value by
+    itself. Of c commonest of k values there are 2^c - 1 + k - c rules.
+
+    Examples
+    --------
+    >>> values = ("north", "east", "south", "west")
+    >>> axis = ManyValuesAxis("region", values, (0, 1, 2, 3), common=(0, 2))
+    >>> [axis.rule(index).text for index in (0, 1, 2)]
+    ['region = north', 'region = south', 'region in {north, south}']
+    >>> [axis.rule(index).text for index in (3, 4)]
+    ['region = east', 'region = west']
+    >>> axis.contract(np.array([10, 20, 30, 40]), 0).tolist()
+    [10, 30, 40, 20, 40]
+    """
+
+    common: tuple[int, ...] = ()  # The cells of the commonest values, ascending.
+
+    @cached_property
+    def _others(self) -> NDArray[np.intp]:
+        """The cells of the other values, ascending."""
+        return np.setdiff1d(np.arange(len(self.values)), self.common)
+
+    @property
+    def rule_count(self) -> int:
+        """The subsets of the commonest values but the empty one, and the other values."""
+        return (1 << len(self.common)) - 1 + len(self._others)
+
+    @cached_property
+    def matrix(self) -> NDArray[np.int64]:
+        """The 0/1 matrix; rule i selects the commonest values whose bits are set in i + 1."""
+        subsets = np.arange(1, 1 << len(self.common))
+        matrix = np.zeros((self.rule_count, len(self.values)), dtype=np.int64)
+        bits = (subsets[:, None] >> np.arange(len(self.common))) & 1
+        matrix[: len(subsets), list(self.common)] = bits
+        matrix[len(subsets) + np.arange(len(self._others)), self._others] = 1
+        return matrix
+
+    def rule(self, index: int) -> ValueRule:
+        """Return one rule."""
+        chosen = np.flatnonzero(self.matrix[index])
+        return ValueRule(self.feature, tuple(self.values[cell] for cell in chosen))
+
+    def contract(self, counts: NDArray[Number], axis: int) -> NDArray[Number]:
+        """Replace values along an axis by sums over each rule's values."""
+        moved: NDArray[Number] = _moved_first(counts, axis)
+        subsets = _sums_over_subsets(moved[list(self.common)])
+        sums: NDArray[Number] = np.concatenate([subsets[1:], moved[self._others]])
+        return _moved_back(sums, axis)
 
 
 @dataclass(frozen=True)
@@ -293,13 +347,30 @@ def _moved_back(numbers: NDArray[Number], axis: int) -> NDArray[Number]:
     return numbers.transpose(*range(1, axis + 1), 0, *range(axis + 1, numbers.ndim))
 
 
+def _sums_over_subsets(numbers: NDArray[Number]) -> NDArray[Number]:
+    """Return the sums over each subset of the items along the first axis.
+
+    The result's item i is the sum over those whose bits are set in i.
+    """
+    sums = np.zeros((1 << len(numbers), *numbers.shape[1:]), dtype=numbers.dtype)
+    for place, value in enumerate(numbers):
+        without = 1 << place
+        np.add(sums[:without], value, out=sums[without : 2 * without])
+    return sums
+
+
 def sensitive_axes(
-    table: Table, *, bins: int | None = None, whole_limits: bool = True
+    table: Table,
+    *,
+    bins: int | None = None,
+    whole_limits: bool = True,
+    rows: NDArray[np.int64] | None = None,
 ) -> tuple[Axis, ...]:
     """Return one axis for each sensitive feature of a table, in the order of the description.
 
     A continuous feature gets the bins of :func:`bin_edges`; a categorical one a cell for each value
-    that occurs in the table.
+    that occurs in the table. Of up to 12 values every subset is a rule; of more, every subset of
+    the 12 commonest, and each other value by itself.
 
     Parameters
     ----------
@@ -309,6 +380,8 @@ def sensitive_axes(
         Number of equal intervals of every continuous feature, in place of what the description has.
     whole_limits : bool
         As for :func:`bin_edges`.
+    rows : numpy.ndarray of int64, shape (n,), optional
+        How many rows each one of the table counts as; one, if not given.
 
     Returns
     -------
@@ -317,7 +390,7 @@ def sensitive_axes(
     Raises
     ------
     ParameterError
-        If more than 12 values of a categorical feature occur: its subsets cannot be searched.
+        If more than 1,000 values of a categorical feature occur.
     """
     axes: list[Axis] = []
     for name in table.specification.sensitive:
@@ -330,8 +403,33 @@ def sensitive_axes(
             missing = table.missing[name] > 0
             axes.append(IntervalAxis(name, edges, has_missing=missing, greatest=greatest))
         else:
-            axes.append(_category_axis(table, name, feature))
+            axes.append(_category_axis(table, name, feature, rows))
     return tuple(axes)
+
+
+def notes_on_values(axes: Iterable[Axis]) -> list[str]:
+    """Return a sentence for each feature not all of whose subsets of values are rules.
+
+    Parameters
+    ----------
+    axes : iterable of Axis
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> axis = ManyValuesAxis("region", ("north", "east", "south"), (0, 1, 2), common=(0, 2))
+    >>> notes_on_values([axis])
+    ['of the 3 values of region each is looked at, and every subset of the 2 commonest']
+    """
+    return [
+        f"of the {len(axis.values)} values of {axis.feature} each is looked at, and every subset "
+        f"of the {len(axis.common)} commonest"
+        for axis in axes
+        if isinstance(axis, ManyValuesAxis)
+    ]
 
 
 def bin_edges(
@@ -384,22 +482,27 @@ def bin_edges(
     return tuple(map(float, limits))
 
 
-def _category_axis(table: Table, name: str, feature: Feature) -> CategoryAxis:
+def _category_axis(
+    table: Table, name: str, feature: Feature, rows: NDArray[np.int64] | None
+) -> CategoryAxis:
     """Return the axis of a categorical feature: the values that occur in a table."""
-    present = {int(code) for code in np.unique(table.codes(name))}
     declared = feature.values or []
-    codes = [code for code in range(len(declared)) if code in present]
-    values = [declared[code] for code in codes]
-    if -1 in present:
-        codes.append(-1)
-        values.append(MISSING)
+    # Missing values have the code -1.
+    counts = np.bincount(table.codes(name) + 1, weights=rows, minlength=len(declared) + 1)
+    present = np.roll(counts, -1) > 0
+    codes = [code if code < len(declared) else -1 for code in np.flatnonzero(present).tolist()]
+    values = tuple(MISSING if code < 0 else declared[code] for code in codes)
+    if len(values) <= MOST_IN_SUBSETS:
+        return CategoryAxis(name, values, tuple(codes))
     if len(values) > MOST_VALUES:
         raise ParameterError(
-            f"the sensitive feature {name!r} has {len(values)} values, whose subsets are "
-            f"{2 ** len(values) - 2:,} rules",
+            f"the sensitive feature {name!r} has {len(values):,} values",
             where=f"feature {name!r}",
-            remedy=f"join values with `map` in the description, down to {MOST_VALUES} at most",
+            remedy=f"join values with `map` in the description, down to {MOST_VALUES:,} at most",
             feature=name,
             values=len(values),
         )
-    return CategoryAxis(name, tuple(values), tuple(codes))
+    rows_of_values = counts[np.array(codes) + 1]
+    commonest = np.argsort(-rows_of_values, kind="stable")[:MOST_IN_SUBSETS]
+    common = tuple(sorted(commonest.tolist()))
+    return ManyValuesAxis(name, values, tuple(codes), common=common)

@@ -19,7 +19,7 @@ from testsgd.auditing.report.summary import FEWEST_SHOWN
 from testsgd.data import Table, table_fingerprint
 from testsgd.models import CheckedFunction, PredictionColumn
 from testsgd.report.formatting import count, plural
-from testsgd.rules import Rule
+from testsgd.rules import Rule, notes_on_values
 from testsgd.scoring import Clusters, Side, independent_rows, rate_interval
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def data_summary(findings: Findings) -> document.DataSummary:
     if not isinstance(findings, TableFindings):
         raise TypeError(f"findings of an unknown kind: {type(findings).__name__}")
     table = findings.table
-    notes: tuple[str, ...] = ()
+    notes = notes_on_values(findings.contingency.axes)
     if table.labels is None and findings.parameters.metric == SELECTION_RATE:
-        notes = (
+        notes.append(
             f"the data have no label column {table.specification.label.column!r}; an audit "
-            "needs none",
+            "needs none"
         )
     existing = isinstance(findings.model.model, PredictionColumn)
     return table_summary(
