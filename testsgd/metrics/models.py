@@ -46,7 +46,8 @@ from testsgd.data.classes import guess_among
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
-from testsgd.metrics.definitions import asks_for_numbers, resolve_metrics
+from testsgd.metrics.asking import answered
+from testsgd.metrics.definitions import Floats, asks_for_numbers, resolve_metrics
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import Predictions, are_numbers, read_predictions
@@ -54,12 +55,10 @@ from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.models import (
-    PROBE_ROWS,
     CheckedFunction,
     Model,
     adapted,
     as_numbers,
-    check_reading,
     is_of_numbers,
     open_model,
 )
@@ -219,6 +218,7 @@ def audit_model_by_metrics(
             threshold=threshold,
             as_numbers=asks_for_numbers(metrics),
             as_scores=answers.are_scores,
+            scores=answers.scores,
         )
         table = table_of(
             rows[list(sensitive)],
@@ -251,7 +251,7 @@ def audit_model_by_metrics(
         result,
         name=answers.called,
         file_sha256=None if file is None else sha256_of_file(file),
-        queries=len(rows),
+        queries=answers.queries,
         together=answers.together,
         others=answers.others,
     )
@@ -339,11 +339,12 @@ def audit_described_by_metrics(
         with_classes = compares_classes(metrics, label)
         if with_classes and label.together:
             raise classes_are_joined(label)
-        predictions = _predictions(
+        asked = answered(
             loaded.model,
             table,
             counter,
-            scores=_asks_for_scores(metrics),
+            metrics=metrics,
+            threshold=threshold,
             classes=with_classes,
         )
         classes = None
@@ -354,12 +355,13 @@ def audit_described_by_metrics(
         result = audited(
             table,
             read_predictions(
-                predictions,
+                asked.predictions,
                 None if table.labels is None else _true_classes(table, loaded.model, classes),
                 rows=len(table),
                 favourable=label.favourable,
-                threshold=threshold if pd.api.types.is_float_dtype(predictions.dtype) else None,
-                as_scores=pd.api.types.is_float_dtype(predictions.dtype),
+                threshold=threshold if asked.are_scores else None,
+                as_scores=asked.are_scores,
+                scores=asked.scores,
             ),
             settings,
             metrics=with_rule(metrics, rule),
@@ -372,7 +374,7 @@ def audit_described_by_metrics(
         result,
         name=loaded.model.name,
         file_sha256=loaded.file_sha256,
-        queries=len(table),
+        queries=asked.queries,
         together=label.together,
         others=_other_labels(loaded.model, label),
     )
@@ -384,6 +386,8 @@ class _Answers:
 
     predictions: pd.Series[Any]  # Classes, scores or numbers; shape (n,).
     are_scores: bool = False  # They are scores, whatever their values; else the values show it.
+    scores: Floats | None = None  # The scores beside classes, shape (n,).
+    queries: int  # How many rows it was asked about.
     labels: pd.Series[Any] | None
     favourable: Any  # The class whose rate is compared, as far as it is known.
     together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
@@ -428,6 +432,7 @@ def _ask(
         )
         return _Answers(
             predictions=predictions,
+            queries=len(rows),
             labels=labels,
             favourable=favourable,
             called=called or str(getattr(model, "__qualname__", None) or type(model).__name__),
@@ -446,20 +451,25 @@ def _ask(
         varied=False,
     )
     label = table.specification.label
-    # A threshold is of scores, too.
-    with_scores = threshold is not None or _asks_for_scores(metrics)
     with_classes = compares_classes(metrics, label)
-    predictions = _predictions(
-        loaded.model, table, counter, scores=with_scores, classes=with_classes
+    asked = answered(
+        loaded.model,
+        table,
+        counter,
+        metrics=metrics,
+        threshold=threshold,
+        classes=with_classes,
     )
-    if threshold is not None and not pd.api.types.is_float_dtype(predictions.dtype):
+    if threshold is not None and not asked.are_scores:
         raise no_scores(threshold)
     classes = None
     if with_classes and labels is not None and loaded.model.output == "labels":
         classes = labels.map(category_text, na_action="ignore")
     return _Answers(
-        predictions=predictions,
-        are_scores=pd.api.types.is_float_dtype(predictions.dtype),
+        predictions=asked.predictions,
+        are_scores=asked.are_scores,
+        scores=asked.scores,
+        queries=asked.queries,
         labels=None if labels is None else _true_classes(table, loaded.model, classes),
         favourable=list(label.together)
         if classes is not None and label.together
@@ -550,11 +560,6 @@ def _is_about_numbers(metrics: Wanted | None, labels: pd.Series[Any] | None) -> 
     return asks_for_numbers(metrics) or (labels is not None and are_numbers(labels))
 
 
-def _asks_for_scores(metrics: Wanted | None) -> bool:
-    """Return whether a metric is of scores."""
-    return metrics is not None and any(item.kind == "scores" for item in resolve_metrics(metrics))
-
-
 def compares_classes(metrics: Wanted | None, label: Label) -> bool:
     """Return whether a metric compares the classes themselves, and these are more than two.
 
@@ -577,45 +582,6 @@ def classes_are_joined(label: Label) -> ParameterError:
         where="metrics",
         remedy="name one favourable label, or other metrics",
     )
-
-
-def _predictions(
-    model: Model, table: Table, counter: Counter, *, scores: bool, classes: bool
-) -> pd.Series[Any]:
-    """Return a model's decisions, as the favourable class and all others.
-
-    They are its scores or its classes instead, if these are asked for and known.
-    """
-    favourable = table.specification.label.favourable
-    if isinstance(model, CheckedFunction) and (scores or classes):
-        # Whether it returns scores itself is known from a decision on.
-        tried = table.frame.iloc[: PROBE_ROWS if scores and table.labels is not None else 1]
-        check_reading(model, model.decisions(tried), table)
-    parts = []
-    for start in range(0, len(table), BATCH_ROWS):
-        part = table.frame.iloc[start : start + BATCH_ROWS]
-        with counter.asking(len(part)):
-            parts.append(_of_part(model, part, scores=scores, classes=classes))
-    answers = pd.Series(np.concatenate(parts))
-    if not pd.api.types.is_float_dtype(answers.dtype):
-        is_bool = pd.api.types.is_bool_dtype(answers.dtype)
-        favourable_ones = [favourable, *table.specification.label.together]
-        decided = answers if is_bool else answers.isin(favourable_ones)
-        check_reading(model, decided.to_numpy(dtype=bool), table)
-    if pd.api.types.is_bool_dtype(answers.dtype):
-        return answers.map({True: favourable, False: f"not {favourable}"})
-    return answers
-
-
-def _of_part(model: Model, part: pd.DataFrame, *, scores: bool, classes: bool) -> NDArray[Any]:
-    """Return a model's scores, classes or decisions of some rows, as they are asked for."""
-    answers: NDArray[Any] | None = None
-    if isinstance(model, CheckedFunction):
-        if scores:
-            answers = model.scores(part)
-        elif classes:
-            answers = model.labels(part)
-    return model.decisions(part) if answers is None else answers
 
 
 def _other_labels(model: Model, label: Label) -> tuple[str, ...]:

@@ -58,7 +58,8 @@ class Predictions:
     favourable_labels: tuple[str, ...] = ()  # The classes that count as favourable.
     other_labels: tuple[str, ...] = ()  # The other classes, as far as they are known.
     guess: str | None = None  # The note that says that this class is only a guess, if it is.
-    threshold: float | None = None  # Above which a score or number counts as favourable.
+    # Above which a score or number counts as favourable; None where the model's classes do.
+    threshold: float | None = None
 
     def __len__(self) -> int:
         return len(self.given)
@@ -271,6 +272,7 @@ def read_predictions(
     threshold: float | None = None,
     as_numbers: bool = False,
     as_scores: bool = False,
+    scores: Floats | None = None,
 ) -> Predictions:
     """Return predictions of rows, read as classes, scores or numbers, with labels and weights.
 
@@ -292,6 +294,8 @@ def read_predictions(
         True if predictions that are numbers are such, whatever their values.
     as_scores : bool
         True if numbers from 0 to 1 are scores, also if all are 0 or 1, as a tree's may be.
+    scores : numpy.ndarray of float, shape (n,), optional
+        The scores of a model whose own classes are `y_pred`, for metrics of scores.
 
     Returns
     -------
@@ -319,7 +323,8 @@ def read_predictions(
     kind = _kind(predicted, true, as_numbers=as_numbers, as_scores=as_scores)
     if kind == "decisions":
         _check_no_threshold(predicted, threshold)
-        return _of_classes(predicted, true, weights=weights, favourable=favourable)
+        read = _of_classes(predicted, true, weights=weights, favourable=favourable)
+        return read if scores is None else _with_scores(read, scores)
     return _of_numbers(
         predicted, true, kind=kind, weights=weights, favourable=favourable, threshold=threshold
     )
@@ -491,6 +496,15 @@ def _are_right(
     same = np.array([numbers.get(category_text(value), -1) for value in true_values], dtype=np.intp)
     right: NDArray[np.bool_] = (same[true_codes] == codes) & (true_codes >= 0)
     return right
+
+
+def _with_scores(classes: Predictions, scores: Floats) -> Predictions:
+    """Return classes with the scores beside them, shape (n,); without, if these are no scores."""
+    check_finite(bool(np.isfinite(scores).all()), where="y_pred")
+    if scores.min() < 0 or scores.max() > 1:
+        # As distances from a decision boundary.
+        return classes
+    return replace(classes, kind="scores", numbers=scores)
 
 
 def _guess(classes: Sequence[str], chosen: Sequence[str]) -> str | None:
