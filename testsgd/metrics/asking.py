@@ -75,6 +75,9 @@ def answered(
         check_reading(model, decided.to_numpy(dtype=bool), table)
     if pd.api.types.is_bool_dtype(answers.dtype):
         answers = answers.map({True: favourable, False: f"not {favourable}"})
+        # They may all be alike.
+        both = sorted([favourable, f"not {favourable}"])
+        answers = answers.astype(pd.CategoricalDtype(both))
     return Answered(
         predictions=answers,
         scores=np.concatenate(scored) if scored else None,

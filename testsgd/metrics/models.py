@@ -607,7 +607,8 @@ def _true_classes(table: Table, model: Model, classes: pd.Series[Any] | None) ->
     """
     if classes is not None:
         unknown = model.unknown if isinstance(model, CheckedFunction) else ()
-        known = dict.fromkeys([*classes.dropna().unique(), *unknown])
+        listed = classes.dtype.categories if isinstance(classes.dtype, pd.CategoricalDtype) else ()
+        known = dict.fromkeys([*classes.dropna().unique(), *listed, *unknown])
         return pd.Series(pd.Categorical(classes, categories=list(known)), index=classes.index)
     labels = table.labels
     assert labels is not None

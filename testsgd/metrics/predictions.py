@@ -14,6 +14,7 @@ from testsgd.auditing import check_present, values_of
 from testsgd.data import booleans_as_numbers, category_text, classes_of, joined_name
 from testsgd.data.classes import (
     check_known_classes,
+    classes_together,
     favourable_classes,
     guess_among,
     note_on_favourable,
@@ -459,12 +460,10 @@ def _of_classes(
         check_known_classes(different, true)
         if len(of_predictions | of_labels) > 2:
             right = _are_right(codes, different, true)
-        alike = different.dtype == others.dtype
-        parts = [different, others]
-        known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
-    classes = classes_of(known)
+        known = classes_together(different, others)
+    classes = classes_of(known, favourable)
     chosen = favourable_classes(classes, favourable)
-    labels, labelled = _labels(true, chosen)
+    labels, labelled = _labels(true, chosen, classes)
     return Predictions(
         kind="decisions",
         given=predicted.to_numpy(),
@@ -528,8 +527,8 @@ def _first(classes: set[str]) -> str:
     return ", ".join(sorted(classes)[:8])
 
 
-def _classes_of(true: pd.Series[Any]) -> list[str]:
-    return classes_of(pd.Series(true.dropna().unique(), name=true.name))
+def _classes_of(true: pd.Series[Any], favourable: Any) -> list[str]:
+    return classes_of(pd.Series(true.dropna().unique(), name=true.name), favourable)
 
 
 def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str, ...]:
@@ -545,7 +544,7 @@ def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str
     >>> favourable_labels(pd.Series(["bad", "good", None]), None)
     ('good',)
     """
-    classes = ["no", "yes"] if true is None else _classes_of(true)
+    classes = ["no", "yes"] if true is None else _classes_of(true, favourable)
     return favourable_classes(classes, favourable)
 
 
@@ -574,9 +573,10 @@ def _of_numbers(
     names: tuple[str, ...] = ()
     if kind == "scores":
         names = favourable_labels(true, favourable)
-        labels, labelled = _labels(true, names)
+        classes = [] if true is None else _classes_of(true, favourable)
+        labels, labelled = _labels(true, names, classes)
         if favourable is None and true is not None:
-            guess = _guess(_classes_of(true), names)
+            guess = _guess(classes, names)
         truth = None if labels is None else labels.astype(np.float64)
     elif true is not None:
         truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -603,17 +603,21 @@ def _of_numbers(
 
 
 def _labels(
-    true: pd.Series[Any] | None, favourable: Sequence[str]
+    true: pd.Series[Any] | None, favourable: Sequence[str], classes: Sequence[str]
 ) -> tuple[NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
-    """Return whether true labels are the favourable one, and where they are known."""
+    """Return whether true labels are the favourable one, and where they are known.
+
+    No label need be the favourable one if all are among the `classes`.
+    """
     if true is None:
         return None, None
     codes, values = pd.factorize(true)
     favoured = _are_class(pd.Series(values), favourable)
-    if not favoured.any():
-        seen = _first(set(map(category_text, values))) or "none"
+    seen = set(map(category_text, values))
+    if not favoured.any() and not (seen and seen <= set(classes)):
         raise DataError(
-            f"the favourable label {joined_name(favourable)!r} is not among the true labels {seen}",
+            f"the favourable label {joined_name(favourable)!r} is not among the true labels "
+            f"{_first(seen) or 'none'}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )
