@@ -42,12 +42,17 @@ from testsgd.data import (
     resolve_specification,
 )
 from testsgd.data.cells import missing_column
-from testsgd.data.classes import guess_among
+from testsgd.data.classes import classes_of, favourable_class, guess_among
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.metrics.asking import answered
-from testsgd.metrics.definitions import Floats, asks_for_numbers, resolve_metrics
+from testsgd.metrics.definitions import (
+    Floats,
+    asks_for_numbers,
+    needs_favourable,
+    resolve_metrics,
+)
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import Predictions, are_numbers, read_predictions
@@ -219,6 +224,7 @@ def audit_model_by_metrics(
             as_numbers=asks_for_numbers(metrics),
             as_scores=answers.are_scores,
             scores=answers.scores,
+            with_favourable=answers.with_favourable,
         )
         table = table_of(
             rows[list(sensitive)],
@@ -390,6 +396,7 @@ class _Answers:
     queries: int  # How many rows it was asked about.
     labels: pd.Series[Any] | None
     favourable: Any  # The class whose rate is compared, as far as it is known.
+    with_favourable: bool = True  # Whether there must be one.
     together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
     # All other classes; None: those of the predictions and labels.
     others: tuple[str, ...] | None = None
@@ -437,12 +444,15 @@ def _ask(
             favourable=favourable,
             called=called or str(getattr(model, "__qualname__", None) or type(model).__name__),
         )
+    any_class = None
+    if favourable is None and threshold is None and labels is not None:
+        any_class = _any_class(metrics, labels)
     _, loaded, table = model_and_rows(
         model,
         rows,
         labels,
         sensitive_features=sensitive_features,
-        favourable=favourable,
+        favourable=favourable if any_class is None else any_class,
         threshold=DEFAULT_THRESHOLD,
         features=features,
         trust_pickle=trust_pickle,
@@ -462,6 +472,9 @@ def _ask(
     )
     if threshold is not None and not asked.are_scores:
         raise no_scores(threshold)
+    if any_class is not None and labels is not None and loaded.model.output != "labels":
+        # Scores are of a certain class.
+        favourable_class(classes_of(labels), None)
     classes = None
     if with_classes and labels is not None and loaded.model.output == "labels":
         classes = labels.map(category_text, na_action="ignore")
@@ -471,14 +484,29 @@ def _ask(
         scores=asked.scores,
         queries=asked.queries,
         labels=None if labels is None else _true_classes(table, loaded.model, classes),
-        favourable=list(label.together)
-        if classes is not None and label.together
-        else label.favourable,
+        favourable=None if any_class is not None else _favourable(label, classes),
+        with_favourable=any_class is None,
         together=label.together,
-        others=_other_labels(loaded.model, label),
+        others=None if any_class is not None else _other_labels(loaded.model, label),
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
         called=loaded.model.name,
     )
+
+
+def _any_class(metrics: Wanted | None, labels: pd.Series[Any]) -> str | None:
+    """Return a class to ask a model for, if no metric is about a favourable one.
+
+    Only of more than two classes, which are compared themselves.
+    """
+    if needs_favourable(metrics):
+        return None
+    classes = classes_of(labels)
+    return classes[0] if len(classes) > 2 else None
+
+
+def _favourable(label: Label, classes: pd.Series[Any] | None) -> str | list[str]:
+    """Return the favourable class, or several if the `classes` are compared themselves."""
+    return list(label.together) if classes is not None and label.together else label.favourable
 
 
 def _answer_columns(
@@ -493,8 +521,8 @@ def _answer_columns(
 
     `others`: the labels that are not favourable, if they are known; `but`: the sensitive features.
     """
-    found: dict[str, str] = {}
-    if read.decisions is not None:
+    decided: Sequence[str] = ()
+    if read.decisions is not None and read.favourable_labels:
         decided = columns_of_decisions(
             rows,
             read.decisions,
@@ -502,8 +530,10 @@ def _answer_columns(
             others=read.other_labels if others is None else others,
             but=but,
         )
-        found = dict.fromkeys(decided, IS_DECISION)
-    return found | dict.fromkeys(columns_of_values(rows, labels, but=but), IS_LABEL)
+    elif read.decisions is not None:
+        decided = columns_of_values(rows, pd.Series(read.given), but=but)
+    of_labels = columns_of_values(rows, labels, but=but)
+    return dict.fromkeys(decided, IS_DECISION) | dict.fromkeys(of_labels, IS_LABEL)
 
 
 def _of_model(

@@ -274,6 +274,7 @@ def read_predictions(
     as_numbers: bool = False,
     as_scores: bool = False,
     scores: Floats | None = None,
+    with_favourable: bool = True,
 ) -> Predictions:
     """Return predictions of rows, read as classes, scores or numbers, with labels and weights.
 
@@ -297,6 +298,8 @@ def read_predictions(
         True if numbers from 0 to 1 are scores, also if all are 0 or 1, as a tree's may be.
     scores : numpy.ndarray of float, shape (n,), optional
         The scores of a model whose own classes are `y_pred`, for metrics of scores.
+    with_favourable : bool
+        False if no class need be favourable, as only right and wrong predictions are counted.
 
     Returns
     -------
@@ -324,7 +327,13 @@ def read_predictions(
     kind = _kind(predicted, true, as_numbers=as_numbers, as_scores=as_scores)
     if kind == "decisions":
         _check_no_threshold(predicted, threshold)
-        read = _of_classes(predicted, true, weights=weights, favourable=favourable)
+        read = _of_classes(
+            predicted,
+            true,
+            weights=weights,
+            favourable=favourable,
+            with_favourable=with_favourable,
+        )
         return read if scores is None else _with_scores(read, scores)
     return _of_numbers(
         predicted, true, kind=kind, weights=weights, favourable=favourable, threshold=threshold
@@ -445,6 +454,7 @@ def _of_classes(
     *,
     weights: Floats | None,
     favourable: Any,
+    with_favourable: bool,
 ) -> Predictions:
     """Return predictions that are classes as decisions: whether each is a favourable class."""
     # Texts are made of the different values only: there may be a hundred million rows.
@@ -462,7 +472,9 @@ def _of_classes(
             right = _are_right(codes, different, true)
         known = classes_together(different, others)
     classes = classes_of(known, favourable)
-    chosen = favourable_classes(classes, favourable)
+    chosen = _chosen(classes, favourable, required=with_favourable or true is None)
+    if true is not None and not chosen:
+        right = _are_right(codes, different, true)
     labels, labelled = _labels(true, chosen, classes)
     return Predictions(
         kind="decisions",
@@ -478,9 +490,19 @@ def _of_classes(
         favourable=joined_name(chosen),
         favourable_labels=chosen,
         other_labels=tuple(one for one in classes if one not in chosen),
-        guess=_guess(classes, chosen) if favourable is None else None,
+        guess=_guess(classes, chosen) if favourable is None and chosen else None,
         threshold=None,
     )
+
+
+def _chosen(classes: Sequence[str], favourable: Any, *, required: bool) -> tuple[str, ...]:
+    """Return the favourable classes; none if none is named or clear, and none is required."""
+    try:
+        return favourable_classes(classes, favourable)
+    except ParameterError:
+        if required or favourable is not None:
+            raise
+        return ()
 
 
 def _are_right(
