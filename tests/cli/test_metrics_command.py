@@ -167,6 +167,30 @@ def test_a_model_by_several_metrics(testsgd: Run, folder: Path, people: str, pip
     assert expected["model"] is None
 
 
+def test_a_model_decides_by_itself_beside_metrics_of_scores(
+    testsgd: Run, folder: Path, people: str
+) -> None:
+    """And not by what is more likely than not."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    rows = pd.read_csv(folder / people)
+    inputs = rows[["wage", "weight"]]
+    model = FixedThresholdClassifier(LogisticRegression(), threshold=0.3, pos_label="yes")
+    model.fit(inputs, rows["approved"])
+    joblib.dump(model, folder / "strict.joblib")
+    expected = {
+        "selection_rate": (model.predict(inputs) == "yes").mean(),
+        "accuracy": (model.predict(inputs) == rows["repaid"]).mean(),
+        "mean_score": model.predict_proba(inputs)[:, 1].mean(),
+    }
+    columns = ("--label", "repaid", "--sensitive", "sex", "--metrics", ",".join(expected))
+    finished = testsgd("audit", people, "--model", "strict.joblib", "--trust-pickle", *columns)
+    assert finished.code == 0
+    found = {metric["name"]: metric["overall"] for metric in saved(folder)["metrics"]}
+    assert found == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     "options",
     [

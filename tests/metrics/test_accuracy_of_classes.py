@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,59 @@ def test_a_model_is_right_about_the_class_itself() -> None:
             favourable=favourable,
         )
         assert values(result) == pytest.approx(shares(tree.predict(PEOPLE[["age"]]) == TRUE))
+
+
+@pytest.mark.parametrize("classes", [{}, {"C": "B"}])
+def test_accuracy_alone_needs_no_favourable_class(classes: dict[str, str], tmp_path: Path) -> None:
+    said, true = SAID.replace(classes), TRUE.replace(classes)
+    options: dict[str, Any] = {"sensitive_features": PEOPLE[["sex"]], "metrics": ["accuracy"]}
+    result = testsgd.audit_predictions(said, true, **options)
+    assert values(result) == pytest.approx(shares(said == true))
+    named = testsgd.audit_predictions(said, true, favourable="A", **options)
+    pd.testing.assert_frame_equal(result.groups, named.groups)
+    assert result.summary.data.label.favourable == ""
+    result.write(tmp_path)
+    # What a rate is of must be named.
+    for metrics in (["accuracy", "selection_rate"], None):
+        with pytest.raises(ParameterError) as caught:
+            testsgd.audit_metrics(said, true, sensitive_features=PEOPLE[["sex"]], metrics=metrics)
+        assert caught.value.where == "favourable"
+    counts = PEOPLE[["sex"]].assign(said=said, true=true)
+    counted = audit_counts(
+        counts.groupby(["sex", "said", "true"]).size().reset_index(name="rows"),
+        predictions="said",
+        label="true",
+        sensitive_features=["sex"],
+        metrics="accuracy",
+    )
+    assert values(counted) == pytest.approx(shares(said == true))
+
+
+def test_accuracy_alone_of_a_model_needs_no_favourable_class() -> None:
+    tree = DecisionTreeClassifier(max_depth=1).fit(PEOPLE[["age"]], TRUE)
+    predicted = tree.predict(PEOPLE[["age"]])
+    options: dict[str, Any] = {"sensitive_features": ["sex"], "metrics": "accuracy"}
+    for model in (tree, lambda rows: tree.predict(rows[["age"]])):
+        result = testsgd.audit_model_by_metrics(model, PEOPLE, TRUE, **options)
+        assert values(result) == pytest.approx(shares(predicted == TRUE))
+    # A column that holds its predictions describes no group.
+    beside = PEOPLE.assign(answer=predicted)
+    result = testsgd.audit_model_by_metrics(tree, beside, TRUE, **options)
+    assert any("answer" in note for note in result.summary.data.notes)
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit_model_by_metrics(
+            lambda rows: tree.predict_proba(rows[["age"]])[:, 0] * 0.9, PEOPLE, TRUE, **options
+        )
+    assert caught.value.where == "favourable"
+
+
+def test_one_rate_of_several_classes_names_the_function_of_metrics() -> None:
+    tree = DecisionTreeClassifier(max_depth=1).fit(PEOPLE[["age"]], TRUE)
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit(
+            tree, PEOPLE, TRUE, sensitive_features=["sex"], favourable="A", metric="accuracy"
+        )
+    assert "audit_model_by_metrics" in caught.value.remedy
 
 
 def test_of_several_classes_one_rate_is_no_accuracy() -> None:

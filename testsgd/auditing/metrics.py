@@ -113,7 +113,7 @@ def by_metric(
             "there are more than two classes, and the metric accuracy is of two",
             where="metric",
             remedy="compare the classes themselves by metrics (--metrics accuracy, "
-            "metrics=['accuracy'])",
+            f"{_by_metrics(loaded.model, table)} in Python)",
             name=metric,
         )
     labelled = table.take(np.flatnonzero(table.labels.notna()))
@@ -140,6 +140,16 @@ def by_metric(
         asked=asked,
     )
     return replace(loaded, model=column), replace(kept, frame=frame, labels=None)
+
+
+def _by_metrics(model: Model, table: Table) -> str:
+    """Return the call that compares the classes themselves."""
+    function = "metrics.audit_described_by_metrics"
+    if isinstance(model, PredictionColumn):
+        function = "audit_predictions"
+    elif table.inferred:
+        function = "audit_model_by_metrics"
+    return f"testsgd.{function}(..., metrics=['accuracy'])"
 
 
 def _decisions(model: Any, table: Table, counter: Counter) -> NDArray[np.bool_]:

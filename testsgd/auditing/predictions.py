@@ -46,7 +46,7 @@ from testsgd.data import (
     with_numbers,
 )
 from testsgd.data.cells import renamed
-from testsgd.data.classes import check_known_classes
+from testsgd.data.classes import check_known_classes, classes_together
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
@@ -236,27 +236,29 @@ def _known_classes(
 ) -> pd.Series[Any]:
     """Return the predictions, with the true labels if these may have classes of importance.
 
-    One of several favourable classes may be a true label that was never predicted, and so may be
-    one of two classes.
+    A favourable class may be a true label that was never predicted, and so may be one of two
+    classes.
     """
-    several = isinstance(favourable, (list, tuple, set, frozenset)) or "," in str(favourable)
-    if truth is None or not (several or predictions.nunique() < 2):
+    if truth is None:
         return predictions
-    parts = [predictions, truth]
-    if predictions.dtype != truth.dtype:
-        parts = [part.map(category_text, na_action="ignore") for part in parts]
-    known: pd.Series[Any] = pd.concat(parts)
-    return known
+    several = isinstance(favourable, (list, tuple, set, frozenset)) or "," in str(favourable)
+    predicted = set(map(category_text, predictions.unique()))
+    is_unseen = favourable is not None and category_text(favourable) not in predicted
+    if several or is_unseen or len(predicted) < 2:
+        return classes_together(predictions, truth)
+    return predictions
 
 
 def _truth(values: pd.Series[Any], label: Label) -> pd.Series[Any]:
     """Return true labels as texts; they may have classes that were never predicted."""
     texts: pd.Series[Any] = values.astype(object).map(category_text, na_action="ignore")
     texts = renamed(texts, dict.fromkeys(label.together, label.favourable))
-    if label.favourable not in set(texts.dropna()):
+    seen = set(texts.dropna())
+    # That no row has the favourable label is possible, if the others are known.
+    if label.favourable not in seen and not (seen and seen <= set(label.values or ())):
         raise DataError(
             f"the favourable label {label.favourable!r} is not among the true labels "
-            f"{', '.join(sorted(set(texts.dropna()))[:8])}",
+            f"{', '.join(sorted(seen)[:8]) or 'none'}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )

@@ -162,7 +162,8 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
         if len(shape) != 2 or shape[1] != 1:
             raise _not_one_column(what, f"an array of shape {shape}")
         values = np.asarray(values)[:, 0]
-    if isinstance(values, np.ndarray):
+    if isinstance(values, (np.ndarray, pd.Categorical, pd.CategoricalIndex)):
+        # A categorical lists classes that no row may have.
         return numbers_of_decimals(pd.Series(values))
     if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping, Set)):
         raise _not_one_column(what, f"of type {type(values).__name__}")

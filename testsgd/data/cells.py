@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -406,8 +406,13 @@ def check_complete(column: pd.Series[Any], location: str) -> None:
     )
 
 
-def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
-    """Check that the labels are those declared and that each declared label occurs."""
+def check_labels(
+    texts: pd.Series[Any], label: Label, location: str, *, listed: Collection[str] = ()
+) -> None:
+    """Check that the labels are those declared and that each declared label occurs.
+
+    Those that the type of the data lists need not occur.
+    """
     present = set(texts.dropna().unique())
     if label.values is not None and (unknown := sorted(present - set(label.values))):
         raise DataError(
@@ -416,7 +421,7 @@ def check_labels(texts: pd.Series[Any], label: Label, location: str) -> None:
             remedy="add it to label.values, or correct the data",
             value=unknown[0],
         )
-    absent = sorted(set(label.values or [label.favourable]) - present)
+    absent = sorted(set(label.values or [label.favourable]) - present - set(listed))
     if absent:
         first, kind, remedy = absent[0], "declared", "correct label.values or the data"
         if label.favourable in absent:

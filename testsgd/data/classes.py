@@ -46,13 +46,18 @@ _COMPARISON = re.compile(r"([<>]=?|[≤≥])\s*([^<>=≤≥]+)")
 _GUESS = "a guess, as it is the larger side"
 
 
-def classes_of(labels: pd.Series[Any]) -> list[str]:
+def classes_of(labels: pd.Series[Any], favourable: Any = None) -> list[str]:
     """Return the classes that labels or predictions have, in order.
+
+    What categories list counts where a row has it; all of it does where there is one class only
+    without, or where the favourable class is one that no row has.
 
     Parameters
     ----------
     labels : pandas.Series
         Labels or predictions of any type; missing ones are passed over.
+    favourable : object, or list of these, optional
+        As for :func:`favourable_classes`.
 
     Returns
     -------
@@ -68,6 +73,8 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
     --------
     >>> classes_of(pd.Series([1, 0, 1]))
     ['0', '1']
+    >>> classes_of(pd.Series(pd.Categorical([0, 0], categories=[0, 1])))
+    ['0', '1']
     """
     present = labels.dropna()
     where = "label" if labels.name is None else f"label {str(labels.name)!r}"
@@ -78,11 +85,17 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
             remedy=f"give classes, such as score > 0.5, or {_BY_METRICS}",
         )
     classes = ordered_values(present)
+    listed = _listed_classes(labels)
+    unseen = set(listed) - set(classes)
+    named = [] if favourable is None else _named(favourable, listed)
+    if len(classes) < 2 or not unseen.isdisjoint(map(category_text, named)):
+        classes = listed or classes
     if len(classes) < 2:
         raise ParameterError(
             f"there is one class only: {', '.join(classes) or 'none'}",
             where=where,
-            remedy="give labels of at least two classes",
+            remedy="if others are possible, give a pandas Categorical that lists all of them, such "
+            "as pd.Categorical(labels, categories=[0, 1])",
         )
     if len(classes) > MOST_CATEGORIES:
         raise ParameterError(
@@ -91,6 +104,45 @@ def classes_of(labels: pd.Series[Any]) -> list[str]:
             remedy=f"give classes, not numbers or identifiers, or {_BY_METRICS}",
         )
     return classes
+
+
+def _listed_classes(labels: pd.Series[Any]) -> list[str]:
+    """Return the classes that categories list, whether a row has them or not; none of others."""
+    if not isinstance(labels.dtype, pd.CategoricalDtype):
+        return []
+    return [category_text(value) for value in labels.dtype.categories]
+
+
+def classes_together(predicted: pd.Series[Any], true: pd.Series[Any]) -> pd.Series[Any]:
+    """Return predictions and true labels in one series, from which their classes are seen.
+
+    Parameters
+    ----------
+    predicted, true : pandas.Series
+        Classes of any type, written alike.
+
+    Returns
+    -------
+    pandas.Series
+        Of their type if that is one; else texts, which are categories if one of them is.
+
+    Examples
+    --------
+    >>> all_denied = pd.Series(pd.Categorical([0, 0], categories=[0, 1]))
+    >>> classes_of(classes_together(all_denied, pd.Series([0, 0])))
+    ['0', '1']
+    """
+    if predicted.dtype == true.dtype:
+        together: pd.Series[Any] = pd.concat([predicted, true])
+        return together
+    parts = [
+        part.astype(object).map(category_text, na_action="ignore") for part in (predicted, true)
+    ]
+    texts: pd.Series[Any] = pd.concat(parts)
+    listed = {*_listed_classes(predicted), *_listed_classes(true)}
+    if not listed:
+        return texts
+    return texts.astype(pd.CategoricalDtype(sorted(listed.union(texts.dropna()))))
 
 
 def booleans_as_numbers(
@@ -136,6 +188,8 @@ def _two_texts(classes: pd.Series[Any]) -> set[str]:
 
 def _as_zeros_and_ones(booleans: pd.Series[Any]) -> pd.Series[Any]:
     """Return False and True, or their texts, as the numbers 0 and 1."""
+    if _listed_classes(booleans) in (["False", "True"], ["True", "False"]):
+        return booleans.cat.rename_categories(lambda value: int(category_text(value) == "True"))
     codes, different = pd.factorize(booleans)
     # The last number is that of missing ones, whose code is -1.
     numbers = np.array([*(int(category_text(value) == "True") for value in different), -1])
@@ -209,9 +263,7 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
     ('A', 'B', 'D')
     """
     is_list = isinstance(favourable, (list, tuple, set, frozenset))
-    several = [
-        part for one in (favourable if is_list else [favourable]) for part in _parts(one, classes)
-    ]
+    several = _named(favourable, classes)
     if not is_list and several == [favourable]:
         return (favourable_class(classes, favourable),)
     chosen = {favourable_class(classes, one) for one in several}
@@ -222,6 +274,13 @@ def favourable_classes(classes: Sequence[str], favourable: Any) -> tuple[str, ..
             remedy=f"list some of {', '.join(classes)}, not all",
         )
     return tuple(name for name in classes if name in chosen)
+
+
+def _named(favourable: Any, classes: Sequence[str]) -> list[Any]:
+    """Return the classes that are named as favourable, one by one; None if none is."""
+    is_list = isinstance(favourable, (list, tuple, set, frozenset))
+    listed = favourable if is_list else [favourable]
+    return [part for one in listed for part in _parts(one, classes)]
 
 
 def _parts(favourable: Any, classes: Sequence[str]) -> list[Any]:

@@ -377,7 +377,7 @@ def infer_specification(
             "input": is_input,
             **chosen,
         }
-    classes = classes_of(labels)
+    classes = classes_of(labels, favourable)
     favourable_labels = favourable_classes(classes, favourable)
     listed = ", ".join(classes)
     if favourable is None:

@@ -279,8 +279,17 @@ def check_table(
     label = specification.label
     labels = None
     if label.column in frame:
-        labels = label_texts(frame[label.column], label)
-        check_labels(labels, label, f"{where}, label column {label.column!r}")
+        column = frame[label.column]
+        labels = label_texts(column, label)
+        listed: list[str] = []
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            listed = [category_text(value) for value in column.dtype.categories]
+        check_labels(
+            labels,
+            label,
+            f"{where}, label column {label.column!r}",
+            listed=[(label.map or {}).get(text, text) for text in listed],
+        )
     return Table(
         specification=specification,
         frame=frame[[*specification.features, *passed]],

@@ -26,7 +26,7 @@ from testsgd.auditing import (
 )
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
-from testsgd.metrics.definitions import asks_for_numbers
+from testsgd.metrics.definitions import asks_for_numbers, needs_favourable
 from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import are_numbers, is_cut, read_predictions
@@ -332,6 +332,7 @@ def audit_metrics(
         favourable=favourable,
         threshold=threshold,
         as_numbers=asks_for_numbers(metrics),
+        with_favourable=needs_favourable(with_rule(metrics, rule)),
     )
     answers = None
     if other_features is not None:

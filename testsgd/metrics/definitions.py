@@ -297,6 +297,17 @@ def asks_for_numbers(wanted: Iterable[str | Masses] | str | Masses | None) -> bo
     return wanted is not None and any(item.kind == "numbers" for item in resolve_metrics(wanted))
 
 
+def needs_favourable(wanted: Iterable[str | Masses] | str | Masses | None) -> bool:
+    """Return whether a metric is about a favourable class, not only about the classes themselves.
+
+    Examples
+    --------
+    >>> needs_favourable("accuracy"), needs_favourable(["accuracy", "precision"])
+    (False, True)
+    """
+    return wanted is None or not all(item.of_classes for item in resolve_metrics(wanted))
+
+
 def _resolved(item: str | Masses) -> tuple[Metric, ...]:
     if callable(item):
         return (_of_function(item),)

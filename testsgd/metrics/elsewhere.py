@@ -21,7 +21,7 @@ from testsgd.data.categories import row_name
 from testsgd.data.cells import parsed_numbers
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
-from testsgd.metrics.definitions import default_metrics, resolve_metrics
+from testsgd.metrics.definitions import default_metrics, needs_favourable, resolve_metrics
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
@@ -149,6 +149,7 @@ def audit_counts(
         rows=len(frame),
         sample_weight=None if weight is None else frame[weight],
         favourable=favourable,
+        with_favourable=needs_favourable(with_rule(metrics, rule)),
     )
     if read.kind != "decisions":
         raise _no_classes(predictions, f"are {read.kind}")

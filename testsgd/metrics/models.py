@@ -42,11 +42,17 @@ from testsgd.data import (
     resolve_specification,
 )
 from testsgd.data.cells import missing_column
-from testsgd.data.classes import guess_among
+from testsgd.data.classes import classes_of, favourable_class, guess_among
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import ParameterError
 from testsgd.io import sha256_of_file
-from testsgd.metrics.definitions import asks_for_numbers, resolve_metrics
+from testsgd.metrics.asking import answered
+from testsgd.metrics.definitions import (
+    Floats,
+    asks_for_numbers,
+    needs_favourable,
+    resolve_metrics,
+)
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import Predictions, are_numbers, read_predictions
@@ -54,12 +60,10 @@ from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.models import (
-    PROBE_ROWS,
     CheckedFunction,
     Model,
     adapted,
     as_numbers,
-    check_reading,
     is_of_numbers,
     open_model,
 )
@@ -219,6 +223,8 @@ def audit_model_by_metrics(
             threshold=threshold,
             as_numbers=asks_for_numbers(metrics),
             as_scores=answers.are_scores,
+            scores=answers.scores,
+            with_favourable=answers.with_favourable,
         )
         table = table_of(
             rows[list(sensitive)],
@@ -251,7 +257,7 @@ def audit_model_by_metrics(
         result,
         name=answers.called,
         file_sha256=None if file is None else sha256_of_file(file),
-        queries=len(rows),
+        queries=answers.queries,
         together=answers.together,
         others=answers.others,
     )
@@ -339,11 +345,12 @@ def audit_described_by_metrics(
         with_classes = compares_classes(metrics, label)
         if with_classes and label.together:
             raise classes_are_joined(label)
-        predictions = _predictions(
+        asked = answered(
             loaded.model,
             table,
             counter,
-            scores=_asks_for_scores(metrics),
+            metrics=metrics,
+            threshold=threshold,
             classes=with_classes,
         )
         classes = None
@@ -354,12 +361,13 @@ def audit_described_by_metrics(
         result = audited(
             table,
             read_predictions(
-                predictions,
+                asked.predictions,
                 None if table.labels is None else _true_classes(table, loaded.model, classes),
                 rows=len(table),
                 favourable=label.favourable,
-                threshold=threshold if pd.api.types.is_float_dtype(predictions.dtype) else None,
-                as_scores=pd.api.types.is_float_dtype(predictions.dtype),
+                threshold=threshold if asked.are_scores else None,
+                as_scores=asked.are_scores,
+                scores=asked.scores,
             ),
             settings,
             metrics=with_rule(metrics, rule),
@@ -372,7 +380,7 @@ def audit_described_by_metrics(
         result,
         name=loaded.model.name,
         file_sha256=loaded.file_sha256,
-        queries=len(table),
+        queries=asked.queries,
         together=label.together,
         others=_other_labels(loaded.model, label),
     )
@@ -384,8 +392,11 @@ class _Answers:
 
     predictions: pd.Series[Any]  # Classes, scores or numbers; shape (n,).
     are_scores: bool = False  # They are scores, whatever their values; else the values show it.
+    scores: Floats | None = None  # The scores beside classes, shape (n,).
+    queries: int  # How many rows it was asked about.
     labels: pd.Series[Any] | None
     favourable: Any  # The class whose rate is compared, as far as it is known.
+    with_favourable: bool = True  # Whether there must be one.
     together: tuple[str, ...] = ()  # The classes that it is made of, if they are several.
     # All other classes; None: those of the predictions and labels.
     others: tuple[str, ...] | None = None
@@ -428,16 +439,20 @@ def _ask(
         )
         return _Answers(
             predictions=predictions,
+            queries=len(rows),
             labels=labels,
             favourable=favourable,
             called=called or str(getattr(model, "__qualname__", None) or type(model).__name__),
         )
+    any_class = None
+    if favourable is None and threshold is None and labels is not None:
+        any_class = _any_class(metrics, labels)
     _, loaded, table = model_and_rows(
         model,
         rows,
         labels,
         sensitive_features=sensitive_features,
-        favourable=favourable,
+        favourable=favourable if any_class is None else any_class,
         threshold=DEFAULT_THRESHOLD,
         features=features,
         trust_pickle=trust_pickle,
@@ -446,29 +461,52 @@ def _ask(
         varied=False,
     )
     label = table.specification.label
-    # A threshold is of scores, too.
-    with_scores = threshold is not None or _asks_for_scores(metrics)
     with_classes = compares_classes(metrics, label)
-    predictions = _predictions(
-        loaded.model, table, counter, scores=with_scores, classes=with_classes
+    asked = answered(
+        loaded.model,
+        table,
+        counter,
+        metrics=metrics,
+        threshold=threshold,
+        classes=with_classes,
     )
-    if threshold is not None and not pd.api.types.is_float_dtype(predictions.dtype):
+    if threshold is not None and not asked.are_scores:
         raise no_scores(threshold)
+    if any_class is not None and labels is not None and loaded.model.output != "labels":
+        # Scores are of a certain class.
+        favourable_class(classes_of(labels), None)
     classes = None
     if with_classes and labels is not None and loaded.model.output == "labels":
         classes = labels.map(category_text, na_action="ignore")
     return _Answers(
-        predictions=predictions,
-        are_scores=pd.api.types.is_float_dtype(predictions.dtype),
+        predictions=asked.predictions,
+        are_scores=asked.are_scores,
+        scores=asked.scores,
+        queries=asked.queries,
         labels=None if labels is None else _true_classes(table, loaded.model, classes),
-        favourable=list(label.together)
-        if classes is not None and label.together
-        else label.favourable,
+        favourable=None if any_class is not None else _favourable(label, classes),
+        with_favourable=any_class is None,
         together=label.together,
-        others=_other_labels(loaded.model, label),
+        others=None if any_class is not None else _other_labels(loaded.model, label),
         notes=(guess_among(table.notes), _note_on_unknown(loaded.model)),
         called=loaded.model.name,
     )
+
+
+def _any_class(metrics: Wanted | None, labels: pd.Series[Any]) -> str | None:
+    """Return a class to ask a model for, if no metric is about a favourable one.
+
+    Only of more than two classes, which are compared themselves.
+    """
+    if needs_favourable(metrics):
+        return None
+    classes = classes_of(labels)
+    return classes[0] if len(classes) > 2 else None
+
+
+def _favourable(label: Label, classes: pd.Series[Any] | None) -> str | list[str]:
+    """Return the favourable class, or several if the `classes` are compared themselves."""
+    return list(label.together) if classes is not None and label.together else label.favourable
 
 
 def _answer_columns(
@@ -483,8 +521,8 @@ def _answer_columns(
 
     `others`: the labels that are not favourable, if they are known; `but`: the sensitive features.
     """
-    found: dict[str, str] = {}
-    if read.decisions is not None:
+    decided: Sequence[str] = ()
+    if read.decisions is not None and read.favourable_labels:
         decided = columns_of_decisions(
             rows,
             read.decisions,
@@ -492,8 +530,10 @@ def _answer_columns(
             others=read.other_labels if others is None else others,
             but=but,
         )
-        found = dict.fromkeys(decided, IS_DECISION)
-    return found | dict.fromkeys(columns_of_values(rows, labels, but=but), IS_LABEL)
+    elif read.decisions is not None:
+        decided = columns_of_values(rows, pd.Series(read.given), but=but)
+    of_labels = columns_of_values(rows, labels, but=but)
+    return dict.fromkeys(decided, IS_DECISION) | dict.fromkeys(of_labels, IS_LABEL)
 
 
 def _of_model(
@@ -550,11 +590,6 @@ def _is_about_numbers(metrics: Wanted | None, labels: pd.Series[Any] | None) -> 
     return asks_for_numbers(metrics) or (labels is not None and are_numbers(labels))
 
 
-def _asks_for_scores(metrics: Wanted | None) -> bool:
-    """Return whether a metric is of scores."""
-    return metrics is not None and any(item.kind == "scores" for item in resolve_metrics(metrics))
-
-
 def compares_classes(metrics: Wanted | None, label: Label) -> bool:
     """Return whether a metric compares the classes themselves, and these are more than two.
 
@@ -577,45 +612,6 @@ def classes_are_joined(label: Label) -> ParameterError:
         where="metrics",
         remedy="name one favourable label, or other metrics",
     )
-
-
-def _predictions(
-    model: Model, table: Table, counter: Counter, *, scores: bool, classes: bool
-) -> pd.Series[Any]:
-    """Return a model's decisions, as the favourable class and all others.
-
-    They are its scores or its classes instead, if these are asked for and known.
-    """
-    favourable = table.specification.label.favourable
-    if isinstance(model, CheckedFunction) and (scores or classes):
-        # Whether it returns scores itself is known from a decision on.
-        tried = table.frame.iloc[: PROBE_ROWS if scores and table.labels is not None else 1]
-        check_reading(model, model.decisions(tried), table)
-    parts = []
-    for start in range(0, len(table), BATCH_ROWS):
-        part = table.frame.iloc[start : start + BATCH_ROWS]
-        with counter.asking(len(part)):
-            parts.append(_of_part(model, part, scores=scores, classes=classes))
-    answers = pd.Series(np.concatenate(parts))
-    if not pd.api.types.is_float_dtype(answers.dtype):
-        is_bool = pd.api.types.is_bool_dtype(answers.dtype)
-        favourable_ones = [favourable, *table.specification.label.together]
-        decided = answers if is_bool else answers.isin(favourable_ones)
-        check_reading(model, decided.to_numpy(dtype=bool), table)
-    if pd.api.types.is_bool_dtype(answers.dtype):
-        return answers.map({True: favourable, False: f"not {favourable}"})
-    return answers
-
-
-def _of_part(model: Model, part: pd.DataFrame, *, scores: bool, classes: bool) -> NDArray[Any]:
-    """Return a model's scores, classes or decisions of some rows, as they are asked for."""
-    answers: NDArray[Any] | None = None
-    if isinstance(model, CheckedFunction):
-        if scores:
-            answers = model.scores(part)
-        elif classes:
-            answers = model.labels(part)
-    return model.decisions(part) if answers is None else answers
 
 
 def _other_labels(model: Model, label: Label) -> tuple[str, ...]:
@@ -641,7 +637,8 @@ def _true_classes(table: Table, model: Model, classes: pd.Series[Any] | None) ->
     """
     if classes is not None:
         unknown = model.unknown if isinstance(model, CheckedFunction) else ()
-        known = dict.fromkeys([*classes.dropna().unique(), *unknown])
+        listed = classes.dtype.categories if isinstance(classes.dtype, pd.CategoricalDtype) else ()
+        known = dict.fromkeys([*classes.dropna().unique(), *listed, *unknown])
         return pd.Series(pd.Categorical(classes, categories=list(known)), index=classes.index)
     labels = table.labels
     assert labels is not None

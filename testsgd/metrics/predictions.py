@@ -14,6 +14,7 @@ from testsgd.auditing import check_present, values_of
 from testsgd.data import booleans_as_numbers, category_text, classes_of, joined_name
 from testsgd.data.classes import (
     check_known_classes,
+    classes_together,
     favourable_classes,
     guess_among,
     note_on_favourable,
@@ -58,7 +59,8 @@ class Predictions:
     favourable_labels: tuple[str, ...] = ()  # The classes that count as favourable.
     other_labels: tuple[str, ...] = ()  # The other classes, as far as they are known.
     guess: str | None = None  # The note that says that this class is only a guess, if it is.
-    threshold: float | None = None  # Above which a score or number counts as favourable.
+    # Above which a score or number counts as favourable; None where the model's classes do.
+    threshold: float | None = None
 
     def __len__(self) -> int:
         return len(self.given)
@@ -271,6 +273,8 @@ def read_predictions(
     threshold: float | None = None,
     as_numbers: bool = False,
     as_scores: bool = False,
+    scores: Floats | None = None,
+    with_favourable: bool = True,
 ) -> Predictions:
     """Return predictions of rows, read as classes, scores or numbers, with labels and weights.
 
@@ -292,6 +296,10 @@ def read_predictions(
         True if predictions that are numbers are such, whatever their values.
     as_scores : bool
         True if numbers from 0 to 1 are scores, also if all are 0 or 1, as a tree's may be.
+    scores : numpy.ndarray of float, shape (n,), optional
+        The scores of a model whose own classes are `y_pred`, for metrics of scores.
+    with_favourable : bool
+        False if no class need be favourable, as only right and wrong predictions are counted.
 
     Returns
     -------
@@ -319,7 +327,14 @@ def read_predictions(
     kind = _kind(predicted, true, as_numbers=as_numbers, as_scores=as_scores)
     if kind == "decisions":
         _check_no_threshold(predicted, threshold)
-        return _of_classes(predicted, true, weights=weights, favourable=favourable)
+        read = _of_classes(
+            predicted,
+            true,
+            weights=weights,
+            favourable=favourable,
+            with_favourable=with_favourable,
+        )
+        return read if scores is None else _with_scores(read, scores)
     return _of_numbers(
         predicted, true, kind=kind, weights=weights, favourable=favourable, threshold=threshold
     )
@@ -439,6 +454,7 @@ def _of_classes(
     *,
     weights: Floats | None,
     favourable: Any,
+    with_favourable: bool,
 ) -> Predictions:
     """Return predictions that are classes as decisions: whether each is a favourable class."""
     # Texts are made of the different values only: there may be a hundred million rows.
@@ -454,12 +470,12 @@ def _of_classes(
         check_known_classes(different, true)
         if len(of_predictions | of_labels) > 2:
             right = _are_right(codes, different, true)
-        alike = different.dtype == others.dtype
-        parts = [different, others]
-        known = pd.concat(parts if alike else [part.map(category_text) for part in parts])
-    classes = classes_of(known)
-    chosen = favourable_classes(classes, favourable)
-    labels, labelled = _labels(true, chosen)
+        known = classes_together(different, others)
+    classes = classes_of(known, favourable)
+    chosen = _chosen(classes, favourable, required=with_favourable or true is None)
+    if true is not None and not chosen:
+        right = _are_right(codes, different, true)
+    labels, labelled = _labels(true, chosen, classes)
     return Predictions(
         kind="decisions",
         given=predicted.to_numpy(),
@@ -474,9 +490,19 @@ def _of_classes(
         favourable=joined_name(chosen),
         favourable_labels=chosen,
         other_labels=tuple(one for one in classes if one not in chosen),
-        guess=_guess(classes, chosen) if favourable is None else None,
+        guess=_guess(classes, chosen) if favourable is None and chosen else None,
         threshold=None,
     )
+
+
+def _chosen(classes: Sequence[str], favourable: Any, *, required: bool) -> tuple[str, ...]:
+    """Return the favourable classes; none if none is named or clear, and none is required."""
+    try:
+        return favourable_classes(classes, favourable)
+    except ParameterError:
+        if required or favourable is not None:
+            raise
+        return ()
 
 
 def _are_right(
@@ -491,6 +517,15 @@ def _are_right(
     same = np.array([numbers.get(category_text(value), -1) for value in true_values], dtype=np.intp)
     right: NDArray[np.bool_] = (same[true_codes] == codes) & (true_codes >= 0)
     return right
+
+
+def _with_scores(classes: Predictions, scores: Floats) -> Predictions:
+    """Return classes with the scores beside them, shape (n,); without, if these are no scores."""
+    check_finite(bool(np.isfinite(scores).all()), where="y_pred")
+    if scores.min() < 0 or scores.max() > 1:
+        # As distances from a decision boundary.
+        return classes
+    return replace(classes, kind="scores", numbers=scores)
 
 
 def _guess(classes: Sequence[str], chosen: Sequence[str]) -> str | None:
@@ -514,8 +549,8 @@ def _first(classes: set[str]) -> str:
     return ", ".join(sorted(classes)[:8])
 
 
-def _classes_of(true: pd.Series[Any]) -> list[str]:
-    return classes_of(pd.Series(true.dropna().unique(), name=true.name))
+def _classes_of(true: pd.Series[Any], favourable: Any) -> list[str]:
+    return classes_of(pd.Series(true.dropna().unique(), name=true.name), favourable)
 
 
 def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str, ...]:
@@ -531,7 +566,7 @@ def favourable_labels(true: pd.Series[Any] | None, favourable: Any) -> tuple[str
     >>> favourable_labels(pd.Series(["bad", "good", None]), None)
     ('good',)
     """
-    classes = ["no", "yes"] if true is None else _classes_of(true)
+    classes = ["no", "yes"] if true is None else _classes_of(true, favourable)
     return favourable_classes(classes, favourable)
 
 
@@ -560,9 +595,10 @@ def _of_numbers(
     names: tuple[str, ...] = ()
     if kind == "scores":
         names = favourable_labels(true, favourable)
-        labels, labelled = _labels(true, names)
+        classes = [] if true is None else _classes_of(true, favourable)
+        labels, labelled = _labels(true, names, classes)
         if favourable is None and true is not None:
-            guess = _guess(_classes_of(true), names)
+            guess = _guess(classes, names)
         truth = None if labels is None else labels.astype(np.float64)
     elif true is not None:
         truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -589,17 +625,21 @@ def _of_numbers(
 
 
 def _labels(
-    true: pd.Series[Any] | None, favourable: Sequence[str]
+    true: pd.Series[Any] | None, favourable: Sequence[str], classes: Sequence[str]
 ) -> tuple[NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
-    """Return whether true labels are the favourable one, and where they are known."""
+    """Return whether true labels are the favourable one, and where they are known.
+
+    No label need be the favourable one if all are among the `classes`.
+    """
     if true is None:
         return None, None
     codes, values = pd.factorize(true)
     favoured = _are_class(pd.Series(values), favourable)
-    if not favoured.any():
-        seen = _first(set(map(category_text, values))) or "none"
+    seen = set(map(category_text, values))
+    if not favoured.any() and not (seen and seen <= set(classes)):
         raise DataError(
-            f"the favourable label {joined_name(favourable)!r} is not among the true labels {seen}",
+            f"the favourable label {joined_name(favourable)!r} is not among the true labels "
+            f"{_first(seen) or 'none'}",
             where="y_true",
             remedy="write the true labels as the predictions are written",
         )

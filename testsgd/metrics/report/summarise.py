@@ -97,6 +97,8 @@ def _metric(
     first = found.ranking[: findings.parameters.top].tolist()
     chosen = sorted({*first, *found.distinct}, key=ranks.__getitem__)
     intervals = compared.intervals(np.array(chosen, dtype=np.intp))
+    # A ratio of 0 to 0 is no number.
+    sizes_judged = compared.size[compared.judged & ~np.isnan(compared.size)]
     return document.MetricSummary(
         name=found.metric.name,
         title=found.metric.title,
@@ -107,7 +109,7 @@ def _metric(
         judged=judged,
         significant=int(compared.significant.sum()),
         error=compared.error,
-        largest=float(np.nanmax(compared.size[compared.judged])) if judged else None,
+        largest=float(sizes_judged.max()) if len(sizes_judged) else None,
         largest_bound=float(compared.lower_bound.max()) if judged else None,
         largest_allowed=_largest_allowed(findings, found),
         unjudged=_unjudged(found),
