@@ -340,6 +340,43 @@ def test_rows_in_another_order_are_refused() -> None:
     testsgd.audit_predictions(decided, sensitive_features=shuffled[["sex"]], **QUICK)
 
 
+def test_series_of_a_mapping_in_another_order_are_refused_by_their_name() -> None:
+    frame = people().set_axis([f"p{row}" for row in range(len(people()))])
+    sex, age = frame["sex"], frame["age"]
+    shuffled = sex.sample(frac=1, random_state=1)
+    decided = pd.Series(granted(frame), index=frame.index)
+    for given in ({"sex": shuffled}, {"age": age, "sex": shuffled}):
+        for audit in (testsgd.audit_predictions, testsgd.audit_metrics):
+            for answers in (decided, decided.to_numpy())[: len(given)]:
+                with pytest.raises(DataError) as caught:
+                    audit(answers, sensitive_features=given)
+                assert "order" in str(caught.value)
+    with pytest.raises(DataError, match="'sex'"):
+        testsgd.audit_predictions(decided, sensitive_features={"age": age, "sex": shuffled})
+    for audit_model in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(DataError, match="'sex2'"):
+            audit_model(granted, frame, sensitive_features={"sex2": shuffled})
+    for order in ({"sex": shuffled, "race": age}, {"sex": sex, "race": age.sample(frac=1)}):
+        with pytest.raises(DataError, match="order"):
+            testsgd.impact_ratios(decided, **order)
+
+
+def test_series_of_a_mapping_go_by_position_where_their_labels_differ() -> None:
+    """Pandas would join them by their labels."""
+    frame = people()
+    expected = testsgd.audit_predictions(
+        granted(frame), sensitive_features=frame[["sex", "age"]], **QUICK
+    )
+    other = frame["age"].set_axis(range(7, 7 + len(frame)))
+    given = {"sex": frame["sex"], "age": other}
+    found = testsgd.audit_predictions(granted(frame), sensitive_features=given, **QUICK)
+    pd.testing.assert_frame_equal(found.groups, expected.groups)
+    with pytest.raises(DataError):
+        testsgd.audit_predictions(
+            granted(frame), sensitive_features={"sex": frame["sex"], "age": other[:-1]}, **QUICK
+        )
+
+
 class Classifier:
     """A classifier with a class that no true label is."""
 

@@ -201,8 +201,8 @@ def model_and_rows(
     if labels is not None:
         check_row_order(rows, where="data", of_model=True)
         check_row_order(labels, where="y", of_model=True)
+        check_same_order({"data": rows, "y": labels})
         labels = column_of(labels, "y")
-        check_same_order(labels, rows, where="y")
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
@@ -450,7 +450,7 @@ def with_sensitive(
             where="sensitive_features",
             remedy="give one for each row",
         )
-    check_same_order(sensitive_features, given_rows, where="sensitive_features")
+    check_same_order({"data": given_rows, "sensitive_features": sensitive_features})
     beside.index = given_rows.index
     for column in beside.columns.intersection(given_rows.columns):
         # A category may be of another type in the two.

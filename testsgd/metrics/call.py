@@ -311,16 +311,17 @@ def audit_metrics(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule, outcome=outcome)
+    check_same_order(
+        {
+            "sensitive_features": sensitive_features,
+            "y_pred": y_pred,
+            "y_true": y_true,
+            "sample_weight": sample_weight,
+            "other_features": other_features,
+        }
+    )
     y_pred = column_of(y_pred, "y_pred")
     y_true = None if y_true is None else column_of(y_true, "y_true")
-    beside = {
-        "y_pred": y_pred,
-        "y_true": y_true,
-        "sample_weight": sample_weight,
-        "other_features": other_features,
-    }
-    for where, values in beside.items():
-        check_same_order(values, sensitive_features, where=where)
     frame = frame_of(sensitive_features, "sensitive_features")
     check_no_answers(frame, {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight})
     check_count("limit", limit, 1)
