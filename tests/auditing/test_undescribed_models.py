@@ -334,10 +334,36 @@ def test_rows_in_another_order_are_refused() -> None:
         testsgd.audit(granted, people(), labels, sensitive_features=["sex"], **QUICK)
     with pytest.raises(DataError):
         testsgd.audit_predictions(labels, sensitive_features=people()[["sex"]], **QUICK)
-    # A new series counts from 0, and goes by position.
+    # A series that counts from 0 may be new or not: only arrays say that the order is one.
     shuffled = people().sample(frac=1, random_state=2)
-    decided = pd.Series(granted(shuffled))
-    testsgd.audit_predictions(decided, sensitive_features=shuffled[["sex"]], **QUICK)
+    decided = pd.Series(granted(shuffled)).reset_index(drop=True)
+    for audit in (testsgd.audit_predictions, testsgd.audit_metrics):
+        with pytest.raises(DataError):
+            audit(decided, sensitive_features=shuffled[["sex"]], **QUICK)
+        with pytest.raises(DataError):
+            audit(decided.to_numpy(), decided, sensitive_features=shuffled["sex"], **QUICK)
+        audit(decided.to_numpy(), sensitive_features=shuffled[["sex"]], **QUICK)
+        audit(decided.tolist(), decided.to_numpy(), sensitive_features=shuffled["sex"], **QUICK)
+    for audit_model in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(DataError):
+            audit_model(granted, shuffled, decided, sensitive_features=["sex"], **QUICK)
+        audit_model(granted, shuffled, decided.to_numpy(), sensitive_features=["sex"], **QUICK)
+    with pytest.raises(DataError):
+        testsgd.audit_metrics(
+            decided.tolist(),
+            sensitive_features=shuffled["sex"],
+            sample_weight=pd.Series(np.ones(ROWS)),
+        )
+
+
+def test_a_new_series_goes_by_position_beside_rows_of_a_split() -> None:
+    test = people().sample(frac=0.5, random_state=2)
+    decided = pd.Series(np.asarray(granted(test)))
+    given = {"sex": test["sex"].tolist()}
+    expected = testsgd.audit_predictions(decided, sensitive_features=given, **QUICK)
+    found = testsgd.audit_predictions(decided, sensitive_features=test[["sex"]], **QUICK)
+    pd.testing.assert_frame_equal(found.groups, expected.groups)
+    testsgd.audit(granted, test, decided, sensitive_features=["sex"], **QUICK)
 
 
 def test_series_of_a_mapping_in_another_order_are_refused_by_their_name() -> None:

@@ -51,7 +51,8 @@ def check_same_order(given: Mapping[str, Any]) -> None:
     """Refuse values of pandas whose rows are those of other values in another order.
 
     Rows go together by their position. So an index that has the labels of another index in another
-    order is a mistake, unless it counts from 0, as a new series does.
+    order is a mistake, or at least not clear if one of them counts from 0, as a new series does:
+    arrays say that the rows are in one order. Other labels beside such an index go by position.
 
     Parameters
     ----------
@@ -97,8 +98,6 @@ def _indexes(given: Mapping[str, Any]) -> Iterator[tuple[str, pd.Index[Any]]]:
 
 def _has_other_order(index: pd.Index[Any], other: pd.Index[Any]) -> bool:
     """Return whether an index that is not equal to another one has the same labels."""
-    if index.equals(pd.RangeIndex(len(index))):
-        return False
     if len(index) != len(other) or not index.is_unique or not other.is_unique:
         return False
     return bool(index.isin(other).all())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import replace
 from inspect import signature
 from typing import Any, Literal, Unpack
@@ -138,7 +138,9 @@ def audit_predictions(
     >>> result.groups[["metric", "text"]].iloc[0].tolist()
     ['selection_rate', 'sex = female']
     """
-    y_pred = column_of(y_pred, "y_pred")
+    if not isinstance(y_pred, Sized):
+        # It is looked at twice. As an array, as a series would have an index.
+        y_pred = column_of(y_pred, "y_pred").to_numpy()
     # Which of the two audits it is, and so which keywords it has, shows only now.
     chosen: dict[str, Any] = dict(parameters)
     of_metrics = declared_parameters(MetricParameters)
