@@ -197,6 +197,13 @@ def audit(
         counted = counts is not None or data is not None or model is not None
         if predictions is None or counted or not is_rows_file(Path(address)):
             _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
+        if weights is not None:
+            raise ParameterError(
+                "impact ratios count applicants, and have no weights",
+                where="--impact-ratios",
+                remedy="leave out --weights, or --impact-ratios",
+                name="impact_ratios",
+            )
         assert predictions is not None
         table = _impact_ratios(
             Path(address), predictions, impact_ratios, favourable, encoding=encoding
