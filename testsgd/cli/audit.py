@@ -514,7 +514,9 @@ def _audit_counted(
             name = file.partition(".")[0].strip("*?[]-_") or name
         before(MetricsResult, name)
         return audit_rows_elsewhere(
-            open_elsewhere(source),
+            open_elsewhere(
+                source, columns=[predictions, *sensitive, *filter(None, [label, weights])]
+            ),
             predictions=predictions,
             sensitive_features=sensitive,
             label=label,

@@ -30,7 +30,7 @@ MOST_COLUMNS = 10_000
 # Separators in one line, counted also within quotation marks: a mark within a cell begins no
 # quotation, so where one begins is a guess.
 _MOST_SEPARATORS = 200_000
-_PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
+PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 
 # Thousands in groups of three, behind a sign or a currency.
 _FORMATTED_NUMBER = r"\s*-?[$€£¥]?\s?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]+)?\s*"
@@ -275,7 +275,7 @@ def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
     Nothing that a number would lose is taken for one: ``007`` stays a text.
     """
     distinct = [str(text) for text in texts.dropna().unique()]
-    if not distinct or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in distinct):
+    if not distinct or not all(re.fullmatch(PLAIN_NUMBER, text) for text in distinct):
         return texts
     numbers = parsed_numbers(texts)
     # Beyond 2**53 floats skip whole numbers, and identifiers are often that long.
@@ -312,7 +312,7 @@ def formatted_numbers(texts: pd.Series[Any]) -> pd.Series[Any] | None:
         if not isinstance(text, str) or not re.fullmatch(_FORMATTED_NUMBER, text):
             return None
         bare[text] = re.sub(r"[$€£¥,\s]", "", text)
-    if all(re.fullmatch(_PLAIN_NUMBER, text) for text in bare):
+    if all(re.fullmatch(PLAIN_NUMBER, text) for text in bare):
         return None
     numbers = plain_cells(texts.map(bare))
     return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
