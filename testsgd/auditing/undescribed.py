@@ -37,7 +37,7 @@ from testsgd.data import (
     infer_specification,
     read_frame,
 )
-from testsgd.data.cells import missing_column
+from testsgd.data.cells import missing_column, shown_columns
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
@@ -335,7 +335,7 @@ def audit_file(
             if model is not None
             else "no predictions and no model are"
         )
-        columns = ", ".join(list(frame.columns)[:20])
+        columns = shown_columns(frame.columns)
         raise ParameterError(
             f"{both} given",
             where=str(path),

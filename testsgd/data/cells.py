@@ -6,6 +6,7 @@ import csv
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -239,7 +240,7 @@ def missing_column(
 ) -> DataError:
     """Return the error of a column that a table lacks; `for_model`: that only the model needs."""
     names = [str(name) for name in present]
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    shown = shown_columns(names, 12) + (", ..." if len(names) > 12 else "")
     what = f"the column {column!r} is missing"
     if for_model:
         what = f"the model needs the column {column!r}, which neither the description nor the data "
@@ -251,6 +252,21 @@ def missing_column(
         column=column,
         present=names,
     )
+
+
+def shown_columns(names: Iterable[Any], most: int = 20) -> str:
+    """Return the names of columns for an error, as they are written on the command line.
+
+    Examples
+    --------
+    >>> shown_columns(["sex", "age"]), shown_columns(["race, ethnic", "age"], 1)
+    ('sex, age', '"race, ethnic" (with its comma a name stands in double quotes)')
+    """
+    shown = [str(name) for name in islice(names, most)]
+    if not any("," in name for name in shown):
+        return ", ".join(shown)
+    quoted = ['"' + name.replace('"', '""') + '"' if "," in name else name for name in shown]
+    return f"{', '.join(quoted)} (with its comma a name stands in double quotes)"
 
 
 def renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:

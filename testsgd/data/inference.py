@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import MISSING, MOST_CATEGORIES, category_text
-from testsgd.data.cells import formatted_numbers, renamed
+from testsgd.data.cells import formatted_numbers, renamed, shown_columns
 from testsgd.data.classes import classes_of, favourable_classes, note_on_favourable
 from testsgd.data.guessed_features import completed_feature, counted_texts
 from testsgd.data.missing_texts import without_missing_texts
@@ -424,7 +424,7 @@ def _check_named(what: str, names: Collection[str], known: Collection[str]) -> N
             raise ParameterError(
                 f"there is no column {name!r}",
                 where=what,
-                remedy=f"the columns are {', '.join(list(known)[:20])}",
+                remedy=f"the columns are {shown_columns(known)}",
                 column=name,
             )
     if what == "sensitive" and not names:
