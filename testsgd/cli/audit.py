@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -164,6 +165,7 @@ def audit(
         _check_one_table(dataset, cells=cells or counts is not None)
     else:
         check_no_other_file(address)
+        _check_is_there(address)
     if data is not None and is_rows_file(Path(address)):
         raise ParameterError(
             f"--data {data} is given beside {address}, which has rows itself",
@@ -383,6 +385,25 @@ def _check_one_table(files: list[str], *, cells: bool) -> None:
             where=f"{files[0]!r} and {files[1]!r}",
             remedy="give one, or files of one kind, such as *.parquet; see testsgd audit --help",
             files=tuple(files),
+        )
+
+
+def _check_is_there(dataset: str) -> None:
+    """Refuse what is written as the path of a file, and is neither one nor in the catalogue."""
+    from testsgd.data import catalogue, is_rows_file
+    from testsgd.metrics import is_elsewhere
+
+    path = Path(dataset)
+    # What reads rows says itself that there are none.
+    if dataset in catalogue() or is_elsewhere(dataset) or is_rows_file(path):
+        return
+    is_path = bool(path.suffix) or "/" in dataset or os.sep in dataset
+    if is_path and not os.path.lexists(path):
+        raise ParameterError(
+            "there is no such file, and no data set of the catalogue is called so",
+            where=dataset,
+            remedy="check the path, or choose a name that testsgd data list shows",
+            name=dataset,
         )
 
 
