@@ -403,6 +403,28 @@ def test_series_of_a_mapping_go_by_position_where_their_labels_differ() -> None:
         )
 
 
+def test_names_of_columns_of_several_levels_are_refused() -> None:
+    frame = people()[["sex", "income"]]
+    decided = granted(people())
+    levels = frame.set_axis(pd.MultiIndex.from_tuples([("a", "sex"), ("b", "income")]), axis=1)
+    sex = [("a", "sex")]
+    calls: list[Any] = [
+        lambda: testsgd.audit_predictions(decided, sensitive_features=levels[sex], **QUICK),
+        lambda: testsgd.audit_predictions(
+            decided, sensitive_features=frame[["sex"]], other_features=levels, **QUICK
+        ),
+        lambda: testsgd.audit(granted, levels, sensitive_features=sex, **QUICK),
+        lambda: testsgd.audit(granted, people(), sensitive_features=levels[sex], **QUICK),
+        lambda: testsgd.audit_model_by_metrics(granted, levels, sensitive_features=sex),
+    ]
+    for call in calls:
+        with pytest.raises(DataError, match="levels") as caught:
+            call()
+        assert "join" in caught.value.remedy
+    levels.columns = ["_".join(map(str, name)) for name in levels.columns]
+    testsgd.audit_predictions(decided, sensitive_features=levels[["a_sex"]], **QUICK)
+
+
 class Classifier:
     """A classifier with a class that no true label is."""
 

@@ -45,7 +45,7 @@ from testsgd.data import (
     joined,
     with_numbers,
 )
-from testsgd.data.cells import renamed
+from testsgd.data.cells import check_one_level, renamed
 from testsgd.data.classes import check_known_classes
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import DataError
@@ -284,8 +284,8 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are no columns with names, or a lazy frame or a relation, whose rows have no fixed
-        order, or there are no rows.
+        If they are no columns with names, or with names of several levels, or a lazy frame or a
+        relation, whose rows have no fixed order, or there are no rows.
 
     Examples
     --------
@@ -312,6 +312,7 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
         )
     if not len(frame.columns):
         raise DataError("there are no columns", where=what, remedy="name at least one")
+    check_one_level(frame, where=what)
     if frame.empty:
         raise DataError("there are no rows", where=what, remedy="give a row for each prediction")
     if not frame.columns.is_unique:

@@ -37,7 +37,7 @@ from testsgd.data import (
     infer_specification,
     read_frame,
 )
-from testsgd.data.cells import missing_column, shown_columns
+from testsgd.data.cells import check_one_level, missing_column, shown_columns
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
@@ -385,7 +385,7 @@ def rows_of(data: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are no columns with names, or there are no rows.
+        If they are no columns with names, or with names of several levels, or there are no rows.
 
     Examples
     --------
@@ -401,6 +401,7 @@ def rows_of(data: Any) -> pd.DataFrame:
         )
     if rows.empty:
         raise DataError("there are no rows", where="data", remedy="give a table with rows")
+    check_one_level(rows, where="data")
     return rows.rename(columns=str)
 
 

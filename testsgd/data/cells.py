@@ -476,6 +476,18 @@ def as_pandas(data: Any) -> pd.DataFrame | None:
     return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
 
 
+def check_one_level(frame: pd.DataFrame, *, where: str) -> None:
+    """Raise a :class:`DataError` if the names of columns have several levels, as a pivot's have."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise DataError(
+            f"the names of the columns have {frame.columns.nlevels} levels, such as "
+            f"{tuple(frame.columns[0])!r}",
+            where=where,
+            remedy="join them, as by frame.columns = ['_'.join(map(str, name)) for name in "
+            "frame.columns]",
+        )
+
+
 def _column(column: Any) -> Any:
     """Return the cells of a column as pandas' readers would, of types that models know."""
     values = column.to_list()
