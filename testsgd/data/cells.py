@@ -32,6 +32,9 @@ MOST_COLUMNS = 10_000
 # quotation, so where one begins is a guess.
 _MOST_SEPARATORS = 200_000
 PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
+DECIMAL_COMMA = r"-?(0|[1-9][0-9]*),[0-9]+"
+# Such a comma may be either.
+OF_THOUSANDS = r"-?[1-9][0-9]{0,2},[0-9]{3}"
 
 # Thousands in groups of three, behind a sign or a currency.
 _FORMATTED_NUMBER = r"\s*-?[$€£¥]?\s?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]+)?\s*"
@@ -331,6 +334,36 @@ def formatted_numbers(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     if all(re.fullmatch(PLAIN_NUMBER, text) for text in bare):
         return None
     numbers = plain_cells(texts.map(bare))
+    return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
+
+
+def numbers_with_decimal_commas(texts: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return texts such as ``57,5`` as numbers; None if one of them is not written so.
+
+    Parameters
+    ----------
+    texts : pandas.Series
+        Cells of a file that has no commas between them; some may be missing.
+
+    Returns
+    -------
+    pandas.Series or None
+        None also if each comma may separate thousands, as in ``1,200``, or a number has more digits
+        than a float.
+
+    Examples
+    --------
+    >>> numbers_with_decimal_commas(pd.Series(["57,5", "-0,25"])).tolist()
+    [57.5, -0.25]
+    >>> numbers_with_decimal_commas(pd.Series(["1,200", "3,400"])) is None
+    True
+    """
+    distinct = texts.dropna().unique()
+    if not all(isinstance(text, str) and re.fullmatch(DECIMAL_COMMA, text) for text in distinct):
+        return None
+    if all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
+        return None
+    numbers = plain_cells(texts.str.replace(",", ".", regex=False))
     return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
 
 

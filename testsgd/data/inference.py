@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from testsgd.data.categories import MISSING, MOST_CATEGORIES, category_text
 from testsgd.data.cells import formatted_numbers, renamed, shown_columns
 from testsgd.data.classes import classes_of, favourable_classes, note_on_favourable
+from testsgd.data.frames import DECIMAL_COMMAS
 from testsgd.data.guessed_features import completed_feature, counted_texts
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.data.outcomes import checked_outcome
@@ -127,7 +128,7 @@ def with_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     -------
     frame : pandas.DataFrame
     examples : dict of str to str
-        The first text of each column that was read as numbers.
+        The first text of each column that was read as numbers, here or by :func:`read_frame`.
 
     Examples
     --------
@@ -146,6 +147,8 @@ def with_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
         if numbers is not None and infer_column(column).kind in ("identifier", "text"):
             read[name] = numbers
             examples[str(name)] = str(column.dropna().iloc[0])
+    of_file = frame.attrs.get(DECIMAL_COMMAS, {})
+    examples |= {name: text for name, text in of_file.items() if name in frame}
     return frame.assign(**read), examples
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.data.categories import MISSING
-from testsgd.data.cells import PLAIN_NUMBER
-from testsgd.data.frames import MISSING_TEXTS, parsing_of
+from testsgd.data.cells import DECIMAL_COMMA, OF_THOUSANDS, PLAIN_NUMBER
+from testsgd.data.frames import MISSING_TEXTS, WITH_DECIMAL_COMMAS, parsing_of
 from testsgd.errors import DataError
 
 _BLANKS = r" \t\r\n"
@@ -39,10 +39,11 @@ def read_texts(duckdb: Any, files: Sequence[str], columns: Collection[str] | Non
     DataError
         If the files have not the same columns.
     """
+    separator = _separator(duckdb, files)
     options = {
         "header": True,
         "all_varchar": True,
-        "sep": _separator(duckdb, files),
+        "sep": separator,
         "quotechar": '"',
         "escapechar": '"',
     }
@@ -54,7 +55,9 @@ def read_texts(duckdb: Any, files: Sequence[str], columns: Collection[str] | Non
         return known
     checks = [check for name in asked for check in _checks(name)]
     answers = iter(known.aggregate(", ".join(checks)).fetchall()[0])
-    types = {name: _type(*(next(answers) for _ in _checks(name))) for name in asked}
+    types = {
+        name: _type(*(next(answers) for _ in _checks(name)), separator=separator) for name in asked
+    }
     return known.project(", ".join(_typed(name, types.get(name)) for name in known.columns))
 
 
@@ -114,27 +117,42 @@ def _known(name: str) -> str:
     return f"CASE WHEN {bare} NOT IN ({missing}) THEN {bare} END AS {_quoted(name.lstrip(' '))}"
 
 
-def _checks(name: str) -> tuple[str, str, str]:
-    """Return whether all present cells are booleans, plain numbers, and whole numbers."""
+def _checks(name: str) -> tuple[str, ...]:
+    """Return what all present cells may be: the conditions that :func:`_type` is given."""
     cell = _quoted(name)
     booleans = ", ".join(map(_text, _BOOLEANS))
-    is_small = f"coalesce(abs(TRY_CAST({cell} AS DOUBLE)) < {_LARGEST}, false)"
+    is_small = f"coalesce(abs(TRY_CAST({_with_point(cell)} AS DOUBLE)) < {_LARGEST}, false)"
     conditions = (
         f"{cell} IN ({booleans})",
         f"regexp_full_match({cell}, {_text(PLAIN_NUMBER)}) AND {is_small}",
         f"regexp_full_match({cell}, '-*[0-9]+')",
+        f"regexp_full_match({cell}, {_text(DECIMAL_COMMA)}) AND {is_small}",
+        f"regexp_full_match({cell}, {_text(OF_THOUSANDS)})",
     )
     of_present = f"FILTER ({cell} <> {_text(MISSING)})"
-    first, second, third = (f"bool_and({condition}) {of_present}" for condition in conditions)
-    return first, second, third
+    return tuple(f"bool_and({condition}) {of_present}" for condition in conditions)
 
 
-def _type(booleans: bool | None, numbers: bool | None, whole: bool | None) -> str | None:
+def _with_point(cell: str) -> str:
+    return f"replace({cell}, ',', '.')"
+
+
+def _type(
+    booleans: bool | None,
+    numbers: bool | None,
+    whole: bool | None,
+    with_commas: bool | None,
+    of_thousands: bool | None,
+    *,
+    separator: str,
+) -> str | None:
     """Return the type of a column in DuckDB, None for texts."""
     if booleans:
         return "BOOLEAN"
     if numbers:
         return "BIGINT" if whole else "DOUBLE"
+    if with_commas and not of_thousands and separator in WITH_DECIMAL_COMMAS:
+        return "DOUBLE"
     return None
 
 
@@ -142,4 +160,4 @@ def _typed(name: str, kind: str | None) -> str:
     cell = _quoted(name)
     if kind is None:
         return cell
-    return f"CAST(nullif({cell}, {_text(MISSING)}) AS {kind}) AS {cell}"
+    return f"CAST({_with_point(f'nullif({cell}, {_text(MISSING)})')} AS {kind}) AS {cell}"
