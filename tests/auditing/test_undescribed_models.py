@@ -334,10 +334,95 @@ def test_rows_in_another_order_are_refused() -> None:
         testsgd.audit(granted, people(), labels, sensitive_features=["sex"], **QUICK)
     with pytest.raises(DataError):
         testsgd.audit_predictions(labels, sensitive_features=people()[["sex"]], **QUICK)
-    # A new series counts from 0, and goes by position.
+    # A series that counts from 0 may be new or not: only arrays say that the order is one.
     shuffled = people().sample(frac=1, random_state=2)
-    decided = pd.Series(granted(shuffled))
-    testsgd.audit_predictions(decided, sensitive_features=shuffled[["sex"]], **QUICK)
+    decided = pd.Series(granted(shuffled)).reset_index(drop=True)
+    for audit in (testsgd.audit_predictions, testsgd.audit_metrics):
+        with pytest.raises(DataError):
+            audit(decided, sensitive_features=shuffled[["sex"]], **QUICK)
+        with pytest.raises(DataError):
+            audit(decided.to_numpy(), decided, sensitive_features=shuffled["sex"], **QUICK)
+        audit(decided.to_numpy(), sensitive_features=shuffled[["sex"]], **QUICK)
+        audit(decided.tolist(), decided.to_numpy(), sensitive_features=shuffled["sex"], **QUICK)
+    for audit_model in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(DataError):
+            audit_model(granted, shuffled, decided, sensitive_features=["sex"], **QUICK)
+        audit_model(granted, shuffled, decided.to_numpy(), sensitive_features=["sex"], **QUICK)
+    with pytest.raises(DataError):
+        testsgd.audit_metrics(
+            decided.tolist(),
+            sensitive_features=shuffled["sex"],
+            sample_weight=pd.Series(np.ones(ROWS)),
+        )
+
+
+def test_a_new_series_goes_by_position_beside_rows_of_a_split() -> None:
+    test = people().sample(frac=0.5, random_state=2)
+    decided = pd.Series(np.asarray(granted(test)))
+    given = {"sex": test["sex"].tolist()}
+    expected = testsgd.audit_predictions(decided, sensitive_features=given, **QUICK)
+    found = testsgd.audit_predictions(decided, sensitive_features=test[["sex"]], **QUICK)
+    pd.testing.assert_frame_equal(found.groups, expected.groups)
+    testsgd.audit(granted, test, decided, sensitive_features=["sex"], **QUICK)
+
+
+def test_series_of_a_mapping_in_another_order_are_refused_by_their_name() -> None:
+    frame = people().set_axis([f"p{row}" for row in range(len(people()))])
+    sex, age = frame["sex"], frame["age"]
+    shuffled = sex.sample(frac=1, random_state=1)
+    decided = pd.Series(granted(frame), index=frame.index)
+    for given in ({"sex": shuffled}, {"age": age, "sex": shuffled}):
+        for audit in (testsgd.audit_predictions, testsgd.audit_metrics):
+            for answers in (decided, decided.to_numpy())[: len(given)]:
+                with pytest.raises(DataError) as caught:
+                    audit(answers, sensitive_features=given)
+                assert "order" in str(caught.value)
+    with pytest.raises(DataError, match="'sex'"):
+        testsgd.audit_predictions(decided, sensitive_features={"age": age, "sex": shuffled})
+    for audit_model in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(DataError, match="'sex2'"):
+            audit_model(granted, frame, sensitive_features={"sex2": shuffled})
+    for order in ({"sex": shuffled, "race": age}, {"sex": sex, "race": age.sample(frac=1)}):
+        with pytest.raises(DataError, match="order"):
+            testsgd.impact_ratios(decided, **order)
+
+
+def test_series_of_a_mapping_go_by_position_where_their_labels_differ() -> None:
+    """Pandas would join them by their labels."""
+    frame = people()
+    expected = testsgd.audit_predictions(
+        granted(frame), sensitive_features=frame[["sex", "age"]], **QUICK
+    )
+    other = frame["age"].set_axis(range(7, 7 + len(frame)))
+    given = {"sex": frame["sex"], "age": other}
+    found = testsgd.audit_predictions(granted(frame), sensitive_features=given, **QUICK)
+    pd.testing.assert_frame_equal(found.groups, expected.groups)
+    with pytest.raises(DataError):
+        testsgd.audit_predictions(
+            granted(frame), sensitive_features={"sex": frame["sex"], "age": other[:-1]}, **QUICK
+        )
+
+
+def test_names_of_columns_of_several_levels_are_refused() -> None:
+    frame = people()[["sex", "income"]]
+    decided = granted(people())
+    levels = frame.set_axis(pd.MultiIndex.from_tuples([("a", "sex"), ("b", "income")]), axis=1)
+    sex = [("a", "sex")]
+    calls: list[Any] = [
+        lambda: testsgd.audit_predictions(decided, sensitive_features=levels[sex], **QUICK),
+        lambda: testsgd.audit_predictions(
+            decided, sensitive_features=frame[["sex"]], other_features=levels, **QUICK
+        ),
+        lambda: testsgd.audit(granted, levels, sensitive_features=sex, **QUICK),
+        lambda: testsgd.audit(granted, people(), sensitive_features=levels[sex], **QUICK),
+        lambda: testsgd.audit_model_by_metrics(granted, levels, sensitive_features=sex),
+    ]
+    for call in calls:
+        with pytest.raises(DataError, match="levels") as caught:
+            call()
+        assert "join" in caught.value.remedy
+    levels.columns = ["_".join(map(str, name)) for name in levels.columns]
+    testsgd.audit_predictions(decided, sensitive_features=levels[["a_sex"]], **QUICK)
 
 
 class Classifier:

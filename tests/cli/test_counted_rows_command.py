@@ -17,6 +17,7 @@ duckdb = pytest.importorskip("duckdb")
 
 Run = Callable[..., Any]
 COLUMNS = ("--predictions", "approved", "--sensitive", "sex,age")
+QUICK = ("--replicates", "99", "--stability", "0")
 CUT = ("--threshold", "0.7")
 ROWS = 1500
 
@@ -86,6 +87,82 @@ def test_a_parquet_file_of_very_many_rows_is_counted_where_it_is(
     # What needs the rows themselves reads them.
     assert audited("--metrics", "selection_rate", "--holdout", "0.3")["holdout"]
     assert audited("--within", "repaid")["schema"] == read
+
+
+def test_several_csv_files_are_read_as_one(testsgd: Run, folder: Path) -> None:
+    source = np.random.default_rng(5)
+    rows = pd.DataFrame(
+        {
+            "race": source.choice(["NA", "?", "White", " Black "], ROWS),
+            "member": source.choice(["yes", "no", ""], ROWS),
+            "zip": source.choice(["007", "12"], ROWS),
+            "known": source.choice(["True", "false", "missing"], ROWS),
+            "age": source.choice([*map(str, range(18, 70)), "missing", "n/a"], ROWS),
+            "of, all": source.choice(["0.5", "1e3"], ROWS),
+            "id": source.choice(["90071992547409931", "90071992547409932"], ROWS),
+            "approved": source.integers(0, 2, ROWS),
+        }
+    )
+    rows.loc[rows["race"].isin(["NA", "?"]), "approved"] = 1
+    rows.loc[rows["zip"] == "12", "approved"] = 0
+    rows.to_csv(folder / "whole.csv", index=False)
+    rows[:700].to_csv(folder / "first.csv", index=False)
+    # By name, so that the order of the columns is the first file's.
+    rows[700:][rows.columns[::-1]].to_csv(folder / "second.csv", index=False)
+    texts: list[str] = []
+    for sensitive in ("race,zip", 'known,"of, all"', "member,id", "age"):
+        asked = ["--predictions", "approved", "--sensitive", sensitive, *QUICK]
+        assert testsgd("audit", "whole.csv", *asked, "--metrics", "selection_rate").code == 0
+        assert testsgd("audit", "first.csv", "second.csv", *asked).code == 0
+        found = first_groups(folder, "data")
+        assert found == first_groups(folder, "whole")
+        texts += [text for text, *_ in found]
+    assert any("race = missing" in text for text in texts)
+    assert any("zip = 007" in text for text in texts)
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_several_csv_files_of_another_separator(
+    testsgd: Run, folder: Path, people: pd.DataFrame, separator: str
+) -> None:
+    people.to_csv(folder / "whole.csv", index=False, sep=separator)
+    people[:700].to_csv(folder / "part1.csv", index=False, sep=separator)
+    people[700:].to_csv(folder / "part2.csv", index=False, sep=separator)
+    assert testsgd("audit", "whole.csv", *COLUMNS, "--metrics", "selection_rate").code == 0
+    assert testsgd("audit", "part*.csv", *COLUMNS).code == 0
+    assert first_groups(folder, "part") == first_groups(folder, "whole")
+
+
+def test_decimal_commas_of_several_csv_files_are_those_of_one(testsgd: Run, folder: Path) -> None:
+    source = np.random.default_rng(7)
+    rows = pd.DataFrame(
+        {
+            "age": source.choice(["25,5", "37,5", "44,25", "61,0", "missing"], ROWS),
+            "pay": source.choice(["1,200", "3,400"], ROWS),
+            "ok": source.integers(0, 2, ROWS),
+        }
+    )
+    rows.to_csv(folder / "whole.csv", index=False, sep=";")
+    rows[:700].to_csv(folder / "part1.csv", index=False, sep=";")
+    rows[700:].to_csv(folder / "part2.csv", index=False, sep=";")
+    asked = ("--predictions", "ok", "--sensitive", "age,pay", *QUICK)
+    assert testsgd("audit", "whole.csv", *asked, "--metrics", "selection_rate").code == 0
+    assert testsgd("audit", "part*.csv", *asked).code == 0
+    found = first_groups(folder, "part")
+    assert found == first_groups(folder, "whole")
+    assert any("age <" in text or "age >=" in text for text, *_ in found)
+
+
+def test_csv_files_of_other_columns_are_named(
+    fails: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    people.to_csv(folder / "one.csv", index=False)
+    people.drop(columns="repaid").to_csv(folder / "less.csv", index=False)
+    people.assign(more=1).to_csv(folder / "more.csv", index=False)
+    for other, column in (("less.csv", "repaid"), ("more.csv", "more")):
+        message = fails("audit", "one.csv", other, *COLUMNS)
+        assert other in message
+        assert f"{column!r}" in message
 
 
 @pytest.mark.parametrize(

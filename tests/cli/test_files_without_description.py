@@ -66,6 +66,17 @@ def test_names_that_are_no_files_are_looked_for_in_the_catalogue(fails: Run) -> 
     assert CATALOGUE in fails("train", "cencus")
 
 
+@pytest.mark.parametrize("name", ["nofile.xlsx", "nofile.toml", "folder/nofile", "./nofile"])
+@pytest.mark.parametrize("more", [(), ("--sensitive", "sex"), ("--label", "paid")])
+def test_a_file_that_is_not_there_is_named(
+    fails: Run, folder: Path, name: str, more: tuple[str, ...]
+) -> None:
+    message = fails("audit", name, "--predictions", "approved", *more)
+    assert "no such file" in message
+    assert name in message
+    assert "--sensitive" in fails("audit", "cencus", "--predictions", "p", "--sensitive", "sex")
+
+
 def test_a_file_does_not_hide_a_data_set_of_the_catalogue(folder: Path) -> None:
     (folder / "demo").write_text("sex,approved\nf,1\n", encoding="utf-8")
     assert load_specification("demo").name == "demo"

@@ -173,3 +173,31 @@ def test_a_value_may_look_like_an_option(testsgd: Run, people: Path) -> None:
     )
     assert testsgd("audit", people.name, *named, "--quiet").code == 0
     assert testsgd("audit", people.name, *named, "--quiet", "--quiet").code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit", "people.csv", "--predictions", "decided"),
+        ("audit", "people.csv", "--predictions", "decided", "--metrics", "selection_rate"),
+        ("audit", "people.csv", "--model", "somewhere:decide"),
+        ("init", "people.csv", "--label", "decided"),
+        ("audit", "people.csv", "more.csv", "--predictions", "decided"),
+    ],
+)
+def test_an_error_shows_how_a_column_with_a_comma_is_named(
+    fails: Callable[..., str], testsgd: Run, folder: Path, people: Path, command: tuple[str, ...]
+) -> None:
+    if "more.csv" in command:
+        pytest.importorskip("duckdb")
+    rows = pd.read_csv(people).rename(columns={"race": "race, ethnic"})
+    rows.to_csv(people, index=False)
+    rows.to_csv(folder / "more.csv", index=False)
+    (folder / "somewhere.py").write_text(
+        "def decide(rows):\n    return (rows['sex'] == 'f').astype(int)\n", encoding="utf-8"
+    )
+    message = fails(*command, "--sensitive", "race, ethnic")
+    quoted = '"race, ethnic"'
+    assert quoted in message
+    finished = testsgd(*command, "--sensitive", f"{quoted},sex", "--favorable", "none", "--quiet")
+    assert "no column" not in finished.err

@@ -125,6 +125,18 @@ def test_impact_ratios_are_written_beside_the_report(testsgd: Run, folder: Path)
     assert testsgd("audit", "demo", "--impact-ratios", "gender,race").code == 2
 
 
+def test_impact_ratios_count_people_and_take_no_weights(
+    testsgd: Run, fails: Run, folder: Path
+) -> None:
+    rows = pd.DataFrame({"sex": ["m", "f"] * 500, "race": ["a", "a", "b", "b"] * 250})
+    rows["got"] = [1, 0, 1, 1] * 250
+    rows.assign(w=np.where(rows["got"] == 1, 5, 1)).to_csv(folder / "people.csv", index=False)
+    arguments = ("audit", "people.csv", "--predictions", "got", "--sensitive", "sex", *QUICK)
+    weighted = (*arguments, "--weights", "w")
+    assert testsgd(*weighted).code == 0
+    assert "--weights" in fails(*weighted, "--impact-ratios", "sex,race")
+
+
 def harmed(folder: Path, name: str, column: str) -> str:
     """Write a file of decisions that 63 of 100 women and 31 of 100 men get; return its name."""
     rows = pd.DataFrame({"sex": ["female", "male"] * 400})

@@ -322,6 +322,33 @@ def test_of_two_sides_of_a_number_the_larger_one_is_favourable(
     assert f"--favorable {shlex.quote(classes[-1])}" in caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("classes", "favourable"),
+    [
+        (["FALSE", "TRUE"], "TRUE"),
+        (["NO", "YES"], "YES"),
+        (["F", "T"], "T"),
+        (["f", "t"], "t"),
+        (["0.0", "1.0"], "1.0"),
+        (["DENIED", "APPROVED"], "APPROVED"),
+        (["N", "Y"], "Y"),
+        # Treated people and controls are no true and false.
+        (["C", "T"], None),
+        (["YES", "yes"], None),
+        (["a", "b"], None),
+        (["maybe", "no", "yes"], None),
+    ],
+)
+def test_the_favourable_label_is_known_in_small_and_large_letters(
+    classes: list[str], favourable: str | None
+) -> None:
+    if favourable is None:
+        with pytest.raises(ParameterError):
+            favourable_class(classes, None)
+    else:
+        assert favourable_class(classes, None) == favourable
+
+
 def test_labels_without_a_name_are_not_called_none() -> None:
     with pytest.raises(ParameterError) as caught:
         classes_of(pd.Series(["a", "a"]))

@@ -8,7 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from testsgd.data import is_rows_file, read_frame
+from testsgd.data import (
+    describe_file,
+    is_rows_file,
+    load_specification,
+    load_table,
+    read_frame,
+    with_numbers,
+)
 from testsgd.errors import DataError, ParameterError
 
 ROWS = pd.DataFrame(
@@ -50,6 +57,56 @@ def test_all_formats_give_the_same_rows(name: str, tmp_path: Path) -> None:
         found, expected = frame[column], ROWS[column]
         assert found.isna().tolist() == expected.isna().tolist()
         assert found.dropna().tolist() == expected.dropna().tolist()
+
+
+def written_with(separator: str, cells: list[str], path: Path) -> pd.DataFrame:
+    """Return what is read of a file with two columns, the second one of these cells."""
+    lines = [f"{row % 2}{separator}{cell}" for row, cell in enumerate(cells)]
+    path.write_text("\n".join([f"sex{separator}age", *lines, ""]), encoding="utf-8")
+    return read_frame(path)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_numbers_may_have_decimal_commas(separator: str, tmp_path: Path) -> None:
+    cells = ["57,5", "", "-0,25", "NA", "1200,0", "missing", "0,125"]
+    frame = written_with(separator, cells, tmp_path / "rows.csv")
+    assert frame["age"].dropna().tolist() == [57.5, -0.25, 1200, 0.125]
+    read, examples = with_numbers(frame[["age"]])
+    assert examples == {"age": "57,5"}
+    assert read["age"].dtype == float
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        # Of thousands, perhaps.
+        ["1,200", "3,400"],
+        ["57,5", "young"],
+        # Codes that are listed.
+        ["1,2,3", "1,2"],
+        ["1,2", "3"],
+        ["007,5", "1,5"],
+    ],
+)
+def test_other_texts_with_commas_are_no_numbers(cells: list[str], tmp_path: Path) -> None:
+    frame = written_with(";", cells * 2, tmp_path / "rows.csv")
+    assert frame["age"].tolist() == cells * 2
+    assert with_numbers(frame)[1] == {}
+
+
+def test_quoted_commas_of_a_file_with_commas_stay(tmp_path: Path) -> None:
+    frame = written_with(",", ['"57,5"', '"37,5"'], tmp_path / "rows.csv")
+    assert frame["age"].tolist() == ["57,5", "37,5"]
+
+
+def test_a_written_description_reads_decimal_commas(tmp_path: Path) -> None:
+    cells = ["57,5", "37,5", "25,0", "18,25"] * 20
+    frame = written_with(";", cells, tmp_path / "rows.csv")
+    text = describe_file(tmp_path / "rows.csv", sensitive=["age"], label="sex")
+    assert "57,5" in text
+    (tmp_path / "rows.toml").write_text(text, encoding="utf-8")
+    table = load_table(load_specification(tmp_path / "rows.toml"))
+    assert table.frame["age"].tolist() == frame["age"].tolist()
 
 
 @pytest.mark.parametrize("written", ["", "NA", "n/a", "null", "?", "NaN"])

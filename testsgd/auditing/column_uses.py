@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from testsgd.data.cells import shown_columns
 from testsgd.errors import ParameterError
 
 
@@ -41,7 +42,7 @@ def check_columns(
             raise ParameterError(
                 f"the file has no column {column!r}",
                 where=what,
-                remedy=f"the columns are {', '.join(list(frame.columns)[:20])}",
+                remedy=f"the columns are {shown_columns(frame.columns)}",
                 column=column,
             )
 

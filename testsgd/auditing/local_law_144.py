@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from testsgd.auditing.values import values_of
+from testsgd.auditing.values import check_same_order, values_of
 from testsgd.data import category_text
 from testsgd.data.classes import favourable_classes
 from testsgd.errors import ParameterError
@@ -145,7 +145,7 @@ def impact_ratios(
         If `left_out_below` is no share below 1, a decision is missing, or it is not clear which
         class says "selected".
     DataError
-        If the lengths differ.
+        If the lengths differ, or a series has the rows in another order than the others.
 
     Notes
     -----
@@ -167,6 +167,7 @@ def impact_ratios(
             where="left_out_below",
             remedy="give a share such as 0.02",
         )
+    check_same_order({"sex": sex, "race": race, "y_pred": y_pred})
     sexes = _texts(sex, "sex", rows=len(sex))
     races = _texts(race, "race", rows=len(sexes))
     answers = _texts(y_pred, "y_pred", rows=len(sexes))

@@ -45,7 +45,7 @@ from testsgd.data import (
     joined,
     with_numbers,
 )
-from testsgd.data.cells import renamed
+from testsgd.data.cells import check_one_level, renamed
 from testsgd.data.classes import check_known_classes, classes_together
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import DataError
@@ -133,14 +133,16 @@ def audit_decisions(
     >>> result.summary.data.rows, result.verdict.headline[:39]
     (200, 'Women are predicted “yes” 100.0 points ')
     """
+    check_same_order(
+        {
+            "sensitive_features": sensitive_features,
+            "y_pred": y_pred,
+            "y_true": y_true,
+            "other_features": other_features,
+        }
+    )
     y_pred = column_of(y_pred, "y_pred")
     y_true = None if y_true is None else column_of(y_true, "y_true")
-    for beside, where in (
-        (y_pred, "y_pred"),
-        (y_true, "y_true"),
-        (other_features, "other_features"),
-    ):
-        check_same_order(beside, sensitive_features, where=where)
     sensitive = frame_of(sensitive_features, "sensitive_features")
     check_no_answers(sensitive, {"y_pred": y_pred, "y_true": y_true})
     frame = sensitive
@@ -283,8 +285,8 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are no columns with names, or a lazy frame or a relation, whose rows have no fixed
-        order, or there are no rows.
+        If they are no columns with names, or with names of several levels, or a lazy frame or a
+        relation, whose rows have no fixed order, or there are no rows.
 
     Examples
     --------
@@ -294,12 +296,13 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     check_row_order(columns, where=what)
     frame = as_pandas(columns)
     if frame is None and isinstance(columns, Mapping):
-        parts = {name: series_of(values) for name, values in columns.items()}
-        frame = as_pandas(
-            pd.DataFrame(
-                {name: columns[name] if part is None else part for name, part in parts.items()}
-            )
-        )
+        # By their position: pandas would join them by what they have as an index.
+        parts = {
+            name: values if (part := series_of(values)) is None else part.reset_index(drop=True)
+            for name, values in columns.items()
+        }
+        _check_one_length(parts, what)
+        frame = as_pandas(pd.DataFrame(parts))
     if frame is None and (series := series_of(columns)) is not None:
         frame = pd.DataFrame({str(series.name or "group"): series})
     if frame is None:
@@ -310,11 +313,22 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
         )
     if not len(frame.columns):
         raise DataError("there are no columns", where=what, remedy="name at least one")
+    check_one_level(frame, where=what)
     if frame.empty:
         raise DataError("there are no rows", where=what, remedy="give a row for each prediction")
     if not frame.columns.is_unique:
         raise DataError("two columns have one name", where=what, remedy="give each once")
     return frame.rename(columns=str).reset_index(drop=True)
+
+
+def _check_one_length(parts: Mapping[str, Any], what: str) -> None:
+    """Refuse series of several lengths, of which pandas would fill up the shorter ones."""
+    rows = None
+    for name, part in parts.items():
+        if isinstance(part, pd.Series):
+            rows = len(part) if rows is None else rows
+            if len(part) != rows:
+                raise other_length(f"{what}[{name!r}]", len(part), rows)
 
 
 def with_other_features(frame: pd.DataFrame, other_features: Any) -> pd.DataFrame:

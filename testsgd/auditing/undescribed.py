@@ -37,7 +37,7 @@ from testsgd.data import (
     infer_specification,
     read_frame,
 )
-from testsgd.data.cells import missing_column
+from testsgd.data.cells import check_one_level, missing_column, shown_columns
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
@@ -201,8 +201,8 @@ def model_and_rows(
     if labels is not None:
         check_row_order(rows, where="data", of_model=True)
         check_row_order(labels, where="y", of_model=True)
+        check_same_order({"data": rows, "y": labels})
         labels = column_of(labels, "y")
-        check_same_order(labels, rows, where="y")
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
@@ -335,7 +335,7 @@ def audit_file(
             if model is not None
             else "no predictions and no model are"
         )
-        columns = ", ".join(list(frame.columns)[:20])
+        columns = shown_columns(frame.columns)
         raise ParameterError(
             f"{both} given",
             where=str(path),
@@ -385,7 +385,7 @@ def rows_of(data: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are no columns with names, or there are no rows.
+        If they are no columns with names, or with names of several levels, or there are no rows.
 
     Examples
     --------
@@ -401,6 +401,7 @@ def rows_of(data: Any) -> pd.DataFrame:
         )
     if rows.empty:
         raise DataError("there are no rows", where="data", remedy="give a table with rows")
+    check_one_level(rows, where="data")
     return rows.rename(columns=str)
 
 
@@ -450,7 +451,7 @@ def with_sensitive(
             where="sensitive_features",
             remedy="give one for each row",
         )
-    check_same_order(sensitive_features, given_rows, where="sensitive_features")
+    check_same_order({"data": given_rows, "sensitive_features": sensitive_features})
     beside.index = given_rows.index
     for column in beside.columns.intersection(given_rows.columns):
         # A category may be of another type in the two.

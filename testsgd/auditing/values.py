@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import narwhals as nw
@@ -47,41 +47,60 @@ def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
     return series.reset_index(drop=True)
 
 
-def check_same_order(values: Any, others: Any, *, where: str) -> None:
+def check_same_order(given: Mapping[str, Any]) -> None:
     """Refuse values of pandas whose rows are those of other values in another order.
 
-    Rows go together by their position. So an index that has the labels of the other index in
-    another order is a mistake, unless it counts from 0, as a new series does.
+    Rows go together by their position. So an index that has the labels of another index in another
+    order is a mistake, or at least not clear if one of them counts from 0, as a new series does:
+    arrays say that the rows are in one order. Other labels beside such an index go by position.
 
     Parameters
     ----------
-    values, others : object
-        Series or data frames of pandas are compared; anything else has no index.
-    where : str
-        The parameter that an error names.
+    given : mapping of str to object
+        By the parameter that an error names. Series and data frames of pandas are compared, alone
+        or in a mapping of names to columns; anything else has no index.
 
     Raises
     ------
     DataError
-        If both have the same labels in their index, in another order.
+        If two have the same labels in their index, in another order.
 
     Examples
     --------
     >>> people = pd.DataFrame({"age": [30, 40]}, index=["a", "b"])
-    >>> check_same_order(pd.Series([1, 0], index=["a", "b"]), people, where="y_pred")
+    >>> decided = pd.Series([1, 0], index=["a", "b"])
+    >>> check_same_order({"sensitive_features": people, "y_pred": decided})
     """
-    kinds = (pd.Series, pd.DataFrame)
-    if not isinstance(values, kinds) or not isinstance(others, kinds):
-        return
-    index, other = values.index, others.index
-    if len(index) != len(other) or index.equals(other) or index.equals(pd.RangeIndex(len(index))):
-        return
-    if index.is_unique and other.is_unique and index.isin(other).all():
-        raise DataError(
-            "the index has the rows in another order than the other columns have them",
-            where=where,
-            remedy="bring them into one order with .loc, or give arrays (.to_numpy()) if they are",
-        )
+    before: list[pd.Index[Any]] = []
+    for where, index in _indexes(given):
+        if any(index is other or index.equals(other) for other in before):
+            continue
+        if any(_has_other_order(index, other) for other in before):
+            raise DataError(
+                "the index has the rows in another order than the other columns have them",
+                where=where,
+                remedy="bring them into one order with .loc, or give arrays (.to_numpy()) if they "
+                "are",
+            )
+        before.append(index)
+
+
+def _indexes(given: Mapping[str, Any]) -> Iterator[tuple[str, pd.Index[Any]]]:
+    """Return each index of pandas, and what an error calls it."""
+    for where, values in given.items():
+        parts = {where: values}
+        if isinstance(values, Mapping):
+            parts = {f"{where}[{name!r}]": column for name, column in values.items()}
+        for called, part in parts.items():
+            if isinstance(part, (pd.Series, pd.DataFrame)):
+                yield called, part.index
+
+
+def _has_other_order(index: pd.Index[Any], other: pd.Index[Any]) -> bool:
+    """Return whether an index that is not equal to another one has the same labels."""
+    if len(index) != len(other) or not index.is_unique or not other.is_unique:
+        return False
+    return bool(index.isin(other).all())
 
 
 def check_present(missing: int, *, where: str) -> None:

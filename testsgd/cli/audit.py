@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -163,6 +164,7 @@ def audit(
         _check_one_table(dataset, cells=cells or counts is not None)
     else:
         check_no_other_file(address)
+        _check_is_there(address)
     if data is not None and is_rows_file(Path(address)):
         raise ParameterError(
             f"--data {data} is given beside {address}, which has rows itself",
@@ -196,6 +198,13 @@ def audit(
         counted = counts is not None or data is not None or model is not None
         if predictions is None or counted or not is_rows_file(Path(address)):
             _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
+        if weights is not None:
+            raise ParameterError(
+                "impact ratios count applicants, and have no weights",
+                where="--impact-ratios",
+                remedy="leave out --weights, or --impact-ratios",
+                name="impact_ratios",
+            )
         assert predictions is not None
         table = _impact_ratios(
             Path(address), predictions, impact_ratios, favourable, encoding=encoding
@@ -380,6 +389,25 @@ def _check_one_table(files: list[str], *, cells: bool) -> None:
         )
 
 
+def _check_is_there(dataset: str) -> None:
+    """Refuse what is written as the path of a file, and is neither one nor in the catalogue."""
+    from testsgd.data import catalogue, is_rows_file
+    from testsgd.metrics import is_elsewhere
+
+    path = Path(dataset)
+    # What reads rows says itself that there are none.
+    if dataset in catalogue() or is_elsewhere(dataset) or is_rows_file(path):
+        return
+    is_path = bool(path.suffix) or "/" in dataset or os.sep in dataset
+    if is_path and not os.path.lexists(path):
+        raise ParameterError(
+            "there is no such file, and no data set of the catalogue is called so",
+            where=dataset,
+            remedy="check the path, or choose a name that testsgd data list shows",
+            name=dataset,
+        )
+
+
 def _check_no_folder(dataset: str) -> None:
     """Refuse a folder of files, which may be of anything."""
     from testsgd.data import catalogue
@@ -508,7 +536,9 @@ def _audit_counted(
             name = file.partition(".")[0].strip("*?[]-_") or name
         before(MetricsResult, name)
         return audit_rows_elsewhere(
-            open_elsewhere(source),
+            open_elsewhere(
+                source, columns=[predictions, *sensitive, *filter(None, [label, weights])]
+            ),
             predictions=predictions,
             sensitive_features=sensitive,
             label=label,

@@ -102,7 +102,10 @@ MaxConnectionsForRequestsOption = Annotated[
 # What is listed with commas may be listed by giving the option again, too; :func:`listed` reads it.
 SensitiveOption = Annotated[
     list[str] | None,
-    typer.Option(help="Of a file of rows: the sensitive features, with commas or one by one."),
+    typer.Option(
+        help="Of a file of rows: the sensitive features, with commas or one by one. A name with "
+        "a comma stands in double quotes: '\"race, ethnicity\",sex'."
+    ),
 ]
 
 LabelOption = Annotated[

@@ -6,6 +6,7 @@ import csv
 import re
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ MOST_COLUMNS = 10_000
 # Separators in one line, counted also within quotation marks: a mark within a cell begins no
 # quotation, so where one begins is a guess.
 _MOST_SEPARATORS = 200_000
-_PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
+PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
+DECIMAL_COMMA = r"-?(0|[1-9][0-9]*),[0-9]+"
+# Such a comma may be either.
+OF_THOUSANDS = r"-?[1-9][0-9]{0,2},[0-9]{3}"
 
 # Thousands in groups of three, behind a sign or a currency.
 _FORMATTED_NUMBER = r"\s*-?[$€£¥]?\s?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]+)?\s*"
@@ -239,7 +243,7 @@ def missing_column(
 ) -> DataError:
     """Return the error of a column that a table lacks; `for_model`: that only the model needs."""
     names = [str(name) for name in present]
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    shown = shown_columns(names, 12) + (", ..." if len(names) > 12 else "")
     what = f"the column {column!r} is missing"
     if for_model:
         what = f"the model needs the column {column!r}, which neither the description nor the data "
@@ -251,6 +255,21 @@ def missing_column(
         column=column,
         present=names,
     )
+
+
+def shown_columns(names: Iterable[Any], most: int = 20) -> str:
+    """Return the names of columns for an error, as they are written on the command line.
+
+    Examples
+    --------
+    >>> shown_columns(["sex", "age"]), shown_columns(["race, ethnic", "age"], 1)
+    ('sex, age', '"race, ethnic" (with its comma a name stands in double quotes)')
+    """
+    shown = [str(name) for name in islice(names, most)]
+    if not any("," in name for name in shown):
+        return ", ".join(shown)
+    quoted = ['"' + name.replace('"', '""') + '"' if "," in name else name for name in shown]
+    return f"{', '.join(quoted)} (with its comma a name stands in double quotes)"
 
 
 def renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
@@ -275,7 +294,7 @@ def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
     Nothing that a number would lose is taken for one: ``007`` stays a text.
     """
     distinct = [str(text) for text in texts.dropna().unique()]
-    if not distinct or not all(re.fullmatch(_PLAIN_NUMBER, text) for text in distinct):
+    if not distinct or not all(re.fullmatch(PLAIN_NUMBER, text) for text in distinct):
         return texts
     numbers = parsed_numbers(texts)
     # Beyond 2**53 floats skip whole numbers, and identifiers are often that long.
@@ -312,9 +331,39 @@ def formatted_numbers(texts: pd.Series[Any]) -> pd.Series[Any] | None:
         if not isinstance(text, str) or not re.fullmatch(_FORMATTED_NUMBER, text):
             return None
         bare[text] = re.sub(r"[$€£¥,\s]", "", text)
-    if all(re.fullmatch(_PLAIN_NUMBER, text) for text in bare):
+    if all(re.fullmatch(PLAIN_NUMBER, text) for text in bare):
         return None
     numbers = plain_cells(texts.map(bare))
+    return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
+
+
+def numbers_with_decimal_commas(texts: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return texts such as ``57,5`` as numbers; None if one of them is not written so.
+
+    Parameters
+    ----------
+    texts : pandas.Series
+        Cells of a file that has no commas between them; some may be missing.
+
+    Returns
+    -------
+    pandas.Series or None
+        None also if each comma may separate thousands, as in ``1,200``, or a number has more digits
+        than a float.
+
+    Examples
+    --------
+    >>> numbers_with_decimal_commas(pd.Series(["57,5", "-0,25"])).tolist()
+    [57.5, -0.25]
+    >>> numbers_with_decimal_commas(pd.Series(["1,200", "3,400"])) is None
+    True
+    """
+    distinct = texts.dropna().unique()
+    if not all(isinstance(text, str) and re.fullmatch(DECIMAL_COMMA, text) for text in distinct):
+        return None
+    if all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
+        return None
+    numbers = plain_cells(texts.str.replace(",", ".", regex=False))
     return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
 
 
@@ -463,6 +512,18 @@ def as_pandas(data: Any) -> pd.DataFrame | None:
         return None
     # Column by column through numpy: pyarrow is not needed to leave polars.
     return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
+
+
+def check_one_level(frame: pd.DataFrame, *, where: str) -> None:
+    """Raise a :class:`DataError` if the names of columns have several levels, as a pivot's have."""
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise DataError(
+            f"the names of the columns have {frame.columns.nlevels} levels, such as "
+            f"{tuple(frame.columns[0])!r}",
+            where=where,
+            remedy="join them, as by frame.columns = ['_'.join(map(str, name)) for name in "
+            "frame.columns]",
+        )
 
 
 def _column(column: Any) -> Any:

@@ -16,27 +16,22 @@ from testsgd.errors import DataError, ParameterError
 
 # The way out for numbers that are no classes.
 _BY_METRICS = "compare numbers by metrics (--metrics mean, testsgd.audit_model_by_metrics)"
-# What the favourable one of two classes is mostly called.
-_FAVOURABLE = (
-    "1",
-    "True",
-    "true",
-    "yes",
-    "Yes",
-    "Y",
-    "y",
-    "approve",
-    "Approve",
-    "approved",
-    "Approved",
-    "grant",
-    "granted",
-    "Granted",
-    "accept",
-    "Accept",
-    "Accepted",
-    "accepted",
-    "good",
+# What the favourable one of two classes is mostly called, in small letters.
+_FAVOURABLE = frozenset(
+    {
+        "1",
+        "1.0",
+        "true",
+        "yes",
+        "y",
+        "approve",
+        "approved",
+        "grant",
+        "granted",
+        "accept",
+        "accepted",
+        "good",
+    }
 )
 # As many are named in an error.
 _MOST_NAMED = 4
@@ -312,7 +307,10 @@ def favourable_class(classes: Sequence[str], favourable: Any) -> str:
                 remedy=f"choose one of {', '.join(classes)}",
             )
         return chosen
-    matches = [name for name in classes if name in _FAVOURABLE]
+    small = {name: name.strip().casefold() for name in classes}
+    # "T" alone may be anything, such as treated people.
+    known = {"t"} if sorted(small.values()) == ["f", "t"] else _FAVOURABLE
+    matches = [name for name in classes if small[name] in known]
     if len(classes) == 2 and len(matches) == 1:
         return matches[0]
     if (larger := larger_side(classes)) is not None:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from testsgd.data.categories import MISSING
+from testsgd.data.cells import shown_columns
 from testsgd.data.classes import favourable_class, larger_side
 from testsgd.data.frames import MISSING_TEXTS, parsing_of, read_frame
 from testsgd.data.inference import (
@@ -97,7 +98,7 @@ def describe_file(
         raise ParameterError(
             f"the file has no column {classes!r}",
             where="label",
-            remedy=f"the columns are {', '.join(frame.columns[:20])}",
+            remedy=f"the columns are {shown_columns(frame.columns)}",
         )
     known = frame[classes].dropna()
     named = favourable is not None

@@ -14,7 +14,13 @@ import pandas as pd
 from pydantic import ValidationError
 
 from testsgd.data.categories import MISSING, row_name
-from testsgd.data.cells import cells_of_plain_file, check_column_number, first_lines, plain_cells
+from testsgd.data.cells import (
+    cells_of_plain_file,
+    check_column_number,
+    first_lines,
+    numbers_with_decimal_commas,
+    plain_cells,
+)
 from testsgd.data.decimals import without_decimals
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError, ParameterError
@@ -22,6 +28,10 @@ from testsgd.io import COMPRESSIONS, check_regular, plain_file, read_lines
 
 # Texts that stand for a missing value without a description.
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "?")
+# Where it is in the attributes of a frame which columns had numbers such as 57,5, with an example.
+DECIMAL_COMMAS = "testsgd_decimal_commas"
+# Between cells that may have decimal commas.
+WITH_DECIMAL_COMMAS = ";\t"
 _SNIFFED_LINES = 50
 _SEPARATORS = ",;\t|"
 # The sniffer takes minutes for lines of megabytes; there the most frequent separator is taken.
@@ -153,7 +163,27 @@ def _separated(path: Path, encoding: str | None = None) -> pd.DataFrame:
         parsing = _parsing(plain, _kind(path), encoding)
         _check_header(plain, parsing, where=str(path))
         cells = cells_of_plain_file(plain, parsing, where=str(path), described=False)
-    return pd.DataFrame({name: _typed(cells[name]) for name in cells.columns})
+    # Elsewhere a comma in a cell may be one of thousands.
+    commas = parsing.separator in WITH_DECIMAL_COMMAS
+    read = {name: _typed(cells[name], commas=commas) for name in cells.columns}
+    frame = pd.DataFrame(read)
+    examples = {
+        str(name): example
+        for name, column in read.items()
+        if (example := _comma_example(cells[name], column)) is not None
+    }
+    if examples:
+        frame.attrs[DECIMAL_COMMAS] = examples
+    return frame
+
+
+def _comma_example(texts: pd.Series[Any], read: pd.Series[Any]) -> str | None:
+    """Return the first text of a column of numbers with decimal commas, None of other columns."""
+    if not pd.api.types.is_float_dtype(read.dtype):
+        return None
+    present = texts[read.notna()]
+    first = "" if present.empty else str(present.iloc[0]).strip()
+    return first if "," in first else None
 
 
 def _check_header(plain: Path, parsing: CellParsing, *, where: str) -> None:
@@ -208,24 +238,26 @@ def _one_encoding(path: Path) -> ParameterError:
     )
 
 
-def _typed(texts: pd.Series[Any]) -> pd.Series[Any]:
+def _typed(texts: pd.Series[Any], *, commas: bool) -> pd.Series[Any]:
     """Return a column of texts as numbers or booleans, if that is what all of them are."""
     bare = texts.str.strip()
     known = bare.mask(bare.isin(MISSING_TEXTS))
-    typed = _numbers_or_booleans(known)
+    typed = _numbers_or_booleans(known, commas=commas)
     if typed is None and (known == MISSING).any():
         # Beside other texts it stays: they may be labels.
-        typed = _numbers_or_booleans(known.mask(known == MISSING))
+        typed = _numbers_or_booleans(known.mask(known == MISSING), commas=commas)
     return known if typed is None else typed
 
 
-def _numbers_or_booleans(known: pd.Series[Any]) -> pd.Series[Any] | None:
+def _numbers_or_booleans(known: pd.Series[Any], *, commas: bool) -> pd.Series[Any] | None:
     """Return texts as numbers or booleans; None if one of them is neither."""
     words = set(known.dropna().unique())
     if words and words <= {"True", "False", "true", "false"}:
         return known.str.lower().map({"true": True, "false": False})
     numbers = plain_cells(known)
-    return None if numbers is known else numbers
+    if numbers is not known:
+        return numbers
+    return numbers_with_decimal_commas(known) if commas and words else None
 
 
 def _separator(plain: Path, kind: str, encoding: str) -> str:

@@ -16,8 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import MISSING, MOST_CATEGORIES, category_text
-from testsgd.data.cells import formatted_numbers, renamed
+from testsgd.data.cells import formatted_numbers, renamed, shown_columns
 from testsgd.data.classes import classes_of, favourable_classes, note_on_favourable
+from testsgd.data.frames import DECIMAL_COMMAS
 from testsgd.data.guessed_features import completed_feature, counted_texts
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.data.outcomes import checked_outcome
@@ -127,7 +128,7 @@ def with_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     -------
     frame : pandas.DataFrame
     examples : dict of str to str
-        The first text of each column that was read as numbers.
+        The first text of each column that was read as numbers, here or by :func:`read_frame`.
 
     Examples
     --------
@@ -146,6 +147,8 @@ def with_numbers(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
         if numbers is not None and infer_column(column).kind in ("identifier", "text"):
             read[name] = numbers
             examples[str(name)] = str(column.dropna().iloc[0])
+    of_file = frame.attrs.get(DECIMAL_COMMAS, {})
+    examples |= {name: text for name, text in of_file.items() if name in frame}
     return frame.assign(**read), examples
 
 
@@ -416,7 +419,7 @@ def _check_named(what: str, names: Collection[str], known: Collection[str]) -> N
             raise ParameterError(
                 f"there is no column {name!r}",
                 where=what,
-                remedy=f"the columns are {', '.join(list(known)[:20])}",
+                remedy=f"the columns are {shown_columns(known)}",
                 column=name,
             )
     if what == "sensitive" and not names:

@@ -27,6 +27,7 @@ from testsgd.data.cells import (
     formatted_numbers,
     label_texts,
     missing_column,
+    numbers_with_decimal_commas,
     parsed_numbers,
     plain_cells,
     read_cells,
@@ -559,6 +560,8 @@ def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) ->
     floats = parsed_numbers(column)
     if (floats.isna() & column.notna()).any():
         numbers = formatted_numbers(column)
+        if numbers is None:
+            numbers = numbers_with_decimal_commas(column)
         floats = floats if numbers is None else numbers.astype(np.float64)
     check_cells(
         column,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import replace
 from inspect import signature
 from typing import Any, Literal, Unpack
@@ -138,7 +138,9 @@ def audit_predictions(
     >>> result.groups[["metric", "text"]].iloc[0].tolist()
     ['selection_rate', 'sex = female']
     """
-    y_pred = column_of(y_pred, "y_pred")
+    if not isinstance(y_pred, Sized):
+        # It is looked at twice. As an array, as a series would have an index.
+        y_pred = column_of(y_pred, "y_pred").to_numpy()
     # Which of the two audits it is, and so which keywords it has, shows only now.
     chosen: dict[str, Any] = dict(parameters)
     of_metrics = declared_parameters(MetricParameters)
@@ -311,16 +313,17 @@ def audit_metrics(
     """
     started = time.perf_counter()
     settings = settings_of(parameters, rule=rule, outcome=outcome)
+    check_same_order(
+        {
+            "sensitive_features": sensitive_features,
+            "y_pred": y_pred,
+            "y_true": y_true,
+            "sample_weight": sample_weight,
+            "other_features": other_features,
+        }
+    )
     y_pred = column_of(y_pred, "y_pred")
     y_true = None if y_true is None else column_of(y_true, "y_true")
-    beside = {
-        "y_pred": y_pred,
-        "y_true": y_true,
-        "sample_weight": sample_weight,
-        "other_features": other_features,
-    }
-    for where, values in beside.items():
-        check_same_order(values, sensitive_features, where=where)
     frame = frame_of(sensitive_features, "sensitive_features")
     check_no_answers(frame, {"y_pred": y_pred, "y_true": y_true, "sample_weight": sample_weight})
     check_count("limit", limit, 1)

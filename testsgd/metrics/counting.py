@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.auditing import check_present
+from testsgd.data.cells import shown_columns
 from testsgd.data.guessed_features import quantile_edges
 from testsgd.data.inference import are_identifiers
 from testsgd.errors import DataError, ParameterError
@@ -476,7 +477,7 @@ def open_rows(rows: Any, columns: Sequence[str]) -> nw.LazyFrame[Any]:
             raise ParameterError(
                 f"there is no column {name!r}",
                 where="columns",
-                remedy=f"the columns are {', '.join(names[:20])}",
+                remedy=f"the columns are {shown_columns(names)}",
                 column=name,
             )
     return lazy

@@ -161,12 +161,11 @@ def audit_model_by_metrics(
     check_model_first(model, data, "audit_model_by_metrics(model, rows, ...)")
     for beside, where in ((y, "y"), (sample_weight, "sample_weight")):
         check_row_order(beside, where=where, of_model=True)
+    check_same_order({"data": data, "y": y, "sample_weight": sample_weight})
     y = None if y is None else column_of(y, "y")
     if y is not None or sample_weight is not None or not isinstance(sensitive_features, Sequence):
         check_row_order(data, where="data", of_model=True)
     given = rows_of(data)
-    check_same_order(y, given, where="y")
-    check_same_order(sample_weight, given, where="sample_weight")
     check_count("limit", limit, 1)
     rows, sensitive = with_sensitive(given, sensitive_features)
     inputs = len(given.columns)

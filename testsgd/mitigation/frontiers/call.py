@@ -18,6 +18,7 @@ from testsgd.data import (
     resolve_specification,
     table_fingerprint,
 )
+from testsgd.data.cells import shown_columns
 from testsgd.errors import ParameterError
 from testsgd.mitigation.frontiers.options import FrontierOptions
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
@@ -211,7 +212,7 @@ def frontier_of_file(
         As for :func:`fair_frontier`.
     """
     frame = read_frame(Path(path), encoding=encoding)
-    columns = ", ".join(list(frame.columns)[:20])
+    columns = shown_columns(frame.columns)
     for what, given in (("model", model), ("label", label), ("sensitive", sensitive_features)):
         if not given:
             raise ParameterError(

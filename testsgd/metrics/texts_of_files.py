@@ -1,0 +1,163 @@
+"""Rows of several CSV files in DuckDB, read by the rules by which one file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from testsgd.data.categories import MISSING
+from testsgd.data.cells import DECIMAL_COMMA, OF_THOUSANDS, PLAIN_NUMBER
+from testsgd.data.frames import MISSING_TEXTS, WITH_DECIMAL_COMMAS, parsing_of
+from testsgd.errors import DataError
+
+_BLANKS = r" \t\r\n"
+_BOOLEANS = ("True", "False", "true", "false")
+# Beyond it floats skip whole numbers, and identifiers are often that long.
+_LARGEST = 2**53
+
+
+def read_texts(duckdb: Any, files: Sequence[str], columns: Collection[str] | None = None) -> Any:
+    """Return the rows of CSV files as one relation, each column with the type that its cells show.
+
+    Parameters
+    ----------
+    duckdb : module
+        DuckDB, or a connection.
+    files : sequence of str
+        Names of files, or patterns.
+    columns : collection of str, optional
+        Those whose types are looked for, in one pass over the files; the others stay texts. All if
+        not given.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation
+
+    Raises
+    ------
+    DataError
+        If the files have not the same columns.
+    """
+    separator = _separator(duckdb, files)
+    options = {
+        "header": True,
+        "all_varchar": True,
+        "sep": separator,
+        "quotechar": '"',
+        "escapechar": '"',
+    }
+    _check_one_table(duckdb, files, options)
+    texts = duckdb.read_csv(list(files), union_by_name=True, **options)
+    known = texts.project(", ".join(_known(name) for name in texts.columns))
+    asked = [name for name in known.columns if columns is None or name in columns]
+    if not asked:
+        return known
+    checks = [check for name in asked for check in _checks(name)]
+    answers = iter(known.aggregate(", ".join(checks)).fetchall()[0])
+    types = {
+        name: _type(*(next(answers) for _ in _checks(name)), separator=separator) for name in asked
+    }
+    return known.project(", ".join(_typed(name, types.get(name)) for name in known.columns))
+
+
+def _separator(duckdb: Any, files: Sequence[str]) -> str:
+    """Return what stands between the cells of the files, by the first lines of the first one."""
+    if files[0].lower().endswith(".tsv"):
+        return "\t"
+    try:
+        parsing = parsing_of(Path(_names(duckdb, files)[0]))
+    except (OSError, ValueError, IndexError):
+        # It is not there, empty, or at an address that only DuckDB reads.
+        return ","
+    return "," if parsing is None else parsing.separator
+
+
+def _names(duckdb: Any, files: Sequence[str]) -> list[str]:
+    """Return the names of files that patterns are about, in the order of the patterns."""
+    names = []
+    for file in files:
+        found = duckdb.execute("SELECT file FROM glob(?) ORDER BY file", [file]).fetchall()
+        names += [str(name) for (name,) in found]
+    return names
+
+
+def _check_one_table(duckdb: Any, files: Sequence[str], options: dict[str, Any]) -> None:
+    """Refuse files of which one lacks a column of the first one, or has another."""
+    names = _names(duckdb, files)
+    if len(names) < 2:
+        return
+    expected = set(duckdb.read_csv([names[0]], **options).columns)
+    for name in names[1:]:
+        columns = set(duckdb.read_csv([name], **options).columns)
+        if columns == expected:
+            continue
+        differing = sorted(expected - columns) or sorted(columns - expected)
+        has = "has no" if expected - columns else "has a"
+        raise DataError(
+            f"the file {has} column {differing[0]!r}, unlike {names[0]}",
+            where=name,
+            remedy="give files with the same columns",
+            column=differing[0],
+        )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _known(name: str) -> str:
+    """Return the cells of a column without blanks around them, null if they are missing."""
+    bare = f"trim({_quoted(name)}, e'{_BLANKS}')"
+    missing = ", ".join(map(_text, MISSING_TEXTS))
+    return f"CASE WHEN {bare} NOT IN ({missing}) THEN {bare} END AS {_quoted(name.lstrip(' '))}"
+
+
+def _checks(name: str) -> tuple[str, ...]:
+    """Return what all present cells may be: the conditions that :func:`_type` is given."""
+    cell = _quoted(name)
+    booleans = ", ".join(map(_text, _BOOLEANS))
+    is_small = f"coalesce(abs(TRY_CAST({_with_point(cell)} AS DOUBLE)) < {_LARGEST}, false)"
+    conditions = (
+        f"{cell} IN ({booleans})",
+        f"regexp_full_match({cell}, {_text(PLAIN_NUMBER)}) AND {is_small}",
+        f"regexp_full_match({cell}, '-*[0-9]+')",
+        f"regexp_full_match({cell}, {_text(DECIMAL_COMMA)}) AND {is_small}",
+        f"regexp_full_match({cell}, {_text(OF_THOUSANDS)})",
+    )
+    of_present = f"FILTER ({cell} <> {_text(MISSING)})"
+    return tuple(f"bool_and({condition}) {of_present}" for condition in conditions)
+
+
+def _with_point(cell: str) -> str:
+    return f"replace({cell}, ',', '.')"
+
+
+def _type(
+    booleans: bool | None,
+    numbers: bool | None,
+    whole: bool | None,
+    with_commas: bool | None,
+    of_thousands: bool | None,
+    *,
+    separator: str,
+) -> str | None:
+    """Return the type of a column in DuckDB, None for texts."""
+    if booleans:
+        return "BOOLEAN"
+    if numbers:
+        return "BIGINT" if whole else "DOUBLE"
+    if with_commas and not of_thousands and separator in WITH_DECIMAL_COMMAS:
+        return "DOUBLE"
+    return None
+
+
+def _typed(name: str, kind: str | None) -> str:
+    cell = _quoted(name)
+    if kind is None:
+        return cell
+    return f"CAST({_with_point(f'nullif({cell}, {_text(MISSING)})')} AS {kind}) AS {cell}"
