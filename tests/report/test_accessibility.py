@@ -73,7 +73,7 @@ def with_script(page: str, script: str) -> str:
 def violations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[Any]]]:
     """What axe finds on each page: how bad it is, the rule and the places."""
     pages = {name: read_result(REPORTS / name / "result.json").to_html() for name in NAMES}
-    pages["faint"] = pages["credit"].replace("<h1>", f"{FAINT}<h1>")
+    pages["faint"] = pages["loans-shield"].replace("<h1>", f"{FAINT}<h1>")
     check = "\n" + Path(AXE).read_text(encoding="utf-8").replace("</script", "<\\/script") + RUN_AXE
     folder = tmp_path_factory.mktemp("pages")
     return found_on_pages(pages, check, with_script, folder, "--window-size=1280,2000")
