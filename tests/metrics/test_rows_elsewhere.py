@@ -99,6 +99,27 @@ def test_missing_values_stay_missing(engine: str) -> None:
     assert counts["rows"].tolist() == expected["rows"].tolist()
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
+@pytest.mark.parametrize("metrics", [["selection_rate"], ["mean"]])
+def test_codes_beside_missing_values_are_categories(engine: str, metrics: list[str]) -> None:
+    some = np.arange(ROWS) % 17 == 0
+    rows = PEOPLE.assign(kind=PEOPLE["kind"].astype("Int64").mask(some))
+    column = "approved" if metrics == ["selection_rate"] else "income"
+    expected = testsgd.audit_metrics(
+        rows[column], sensitive_features=rows[["kind", "sex"]], metrics=metrics, **QUICK
+    )
+    found = audit_rows_elsewhere(
+        ENGINES[engine](rows),
+        sensitive_features=["kind", "sex"],
+        predictions=column,
+        metrics=metrics,
+        **QUICK,
+    )
+    texts = [[group.text for group in one.summary.metrics[0].groups] for one in (expected, found)]
+    assert texts[0] == texts[1]
+    assert found.summary.groups_compared == expected.summary.groups_compared
+
+
 @pytest.mark.parametrize("weights", [None, "weight"])
 def test_an_audit_of_counts_is_one_of_the_rows(weights: str | None) -> None:
     metrics = ["selection_rate", "equalized_odds", "accuracy"]

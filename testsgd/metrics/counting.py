@@ -225,6 +225,12 @@ def sum_by(
         lower = np.array(item.lower)[place[known].astype(int).to_numpy() - 1]
         summed[item.column] = place.astype(np.float64)
         summed.loc[known, item.column] = lower
+    schema = lazy.collect_schema()
+    for name in schema.names():
+        is_whole = name in keys and name not in binned and schema[name].is_integer()
+        if is_whole and summed[name].isna().any():
+            # With missing values pandas has floats, and those are taken for limits of bins.
+            summed[name] = summed[name].astype("Int64")
     summed[ROWS] = summed[ROWS].astype(np.int64)
     ordered = summed.sort_values(list(keys), kind="stable", na_position="last")
     return ordered.reset_index(drop=True)
