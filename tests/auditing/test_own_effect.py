@@ -145,11 +145,12 @@ def test_effects_of_values_are_those_of_plain_loops() -> None:
         assert summary.own_effect.observed_difference == summary.difference
 
 
+@pytest.mark.slow
 def test_effects_of_numbers_are_on_average_those_of_plain_loops() -> None:
     """Each row is given the number of one of a cell's people, who differ from seed to seed."""
-    rows = rows_of_chance(70)
+    rows = rows_of_chance(50)
     drawn = []
-    for seed in range(40):
+    for seed in range(25):
         findings = testsgd.audit(
             as_model(decide), frame_of(rows), SPECIFICATION, seed=seed, **QUICK
         ).findings
@@ -158,8 +159,8 @@ def test_effects_of_numbers_are_on_average_those_of_plain_loops() -> None:
     expected = np.array(expected_effects(rows, findings, decide))
     errors = np.std(drawn, axis=0, ddof=1) / np.sqrt(len(drawn))
     assert errors.max() > 0
-    # Some hundred groups at once, and 39 degrees of freedom.
-    assert (np.abs(np.mean(drawn, axis=0) - expected) <= 5.5 * errors + 1e-12).all()
+    # Some hundred groups at once, and 24 degrees of freedom.
+    assert (np.abs(np.mean(drawn, axis=0) - expected) <= 6 * errors + 1e-12).all()
 
 
 @pytest.mark.parametrize("cut", range(36, 42))
@@ -188,6 +189,7 @@ def test_a_cut_within_a_bin_is_seen(cut: int) -> None:
     assert high < 0
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_effect_of_all_values_of_a_bin() -> None:
     """Even where a bin's values are answered differently; 95% intervals of 60 sets of rows."""
     held = 0
