@@ -249,9 +249,12 @@ def ask_tuples(
     return decisions.reshape(len(donors.counts), len(table)).T
 
 
-def spread_quantiles(rows: int, *, seed: int) -> Floats:
-    """Draw a quantile for each row: the middles of equal parts of 0 to 1, in any order."""
-    generator = np.random.default_rng([seed, 9])
+def spread_quantiles(rows: int) -> Floats:
+    """Return a quantile for each row: the middles of equal parts of 0 to 1, in a mixed order.
+
+    It is the same order whatever the seed: an exact audit of given rows does not depend on one.
+    """
+    generator = np.random.default_rng(9)
     quantiles: Floats = (generator.permutation(rows) + 0.5) / rows
     return quantiles
 
@@ -381,7 +384,7 @@ def ask_own_effects(
             audit.table,
             questions.donors,
             questions.features,
-            quantiles=spread_quantiles(audit.size, seed=audit.parameters.seed),
+            quantiles=spread_quantiles(audit.size),
             jobs=audit.jobs,
             progress=audit.phase("asking about own effects"),
         )
