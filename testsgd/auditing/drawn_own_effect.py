@@ -169,14 +169,13 @@ def _draw_effect(
     members = rule_sets.members(np.array([group]), audit.contingency)[0]
     complement = rule_sets.complement_members(np.array([group]), audit.contingency)[0]
     uniform = _spread_uniforms(generator, plan.rows, plan.draws)
-    source_of_cell = questions.sources[questions.tuple_of_cell]
     # Of every row all draws of the one side, then all of the other.
-    sources = np.column_stack(
-        [
-            source_of_cell[_cells_at(uniform, tally * members)],
-            source_of_cell[_cells_at(uniform, tally * complement)],
-        ]
-    ).ravel()
+    cells = np.column_stack(
+        [_cells_at(uniform, tally * members), _cells_at(uniform, tally * complement)]
+    )
+    # Donors of both sides are at the same quantiles of their cells' values.
+    quantiles = np.tile(generator.random(uniform.shape), 2)
+    sources = questions.donors.at(questions.tuple_of_cell[cells], quantiles).ravel()
     questions_a_row = 2 * plan.draws
 
     def pairs(part: slice) -> tuple[Places, Places]:

@@ -8,8 +8,9 @@ own effect is the mean of m over the cells of the group, less its mean over thos
 each cell weighed by its rows: all people with the group's mixture of sensitive values, less all
 people with the rest's. A model that is not given the sensitive features has no own effect.
 
-A cell may hold many values, as the bin of an age does. One real row of the cell stands for it, the
-middle one by its numbers, with all of its sensitive values: so no combination is made up.
+A cell may hold many values, as the bin of an age does. Each row is given those of one real row of
+the cell, its donor, which is drawn: so no combination is made up, m(c) is the mean over the values
+within the cell as well as over the rows, and how much they differ is in the interval.
 
 If there are too many cells to ask about all of them, the own effects of a few groups are estimated
 from cells that are drawn; see :mod:`testsgd.auditing.drawn_own_effect`.
@@ -172,59 +173,90 @@ class OwnEffects:
         return lower_confidence_bound(low, high)
 
 
-def representatives(table: Table, contingency: Contingency) -> Places:
-    """Choose a row for each cell: the middle one, by its sensitive numbers; shape (cells,)."""
-    # The last key is the first to sort by: cells, then the features in their order.
-    keys: list[NDArray[np.number]] = [
-        table.numbers(axis.feature)
-        for axis in reversed(contingency.axes)
-        if table.specification.features[axis.feature].continuous
-    ]
-    order = np.lexsort([*keys, contingency.cell_of_row])
-    counts = contingency.tally()
-    starts = np.cumsum(counts) - counts
-    chosen: Places = order[starts + (counts - 1) // 2]
-    return chosen
+@dataclass(frozen=True, kw_only=True)
+class Donors:
+    """The rows that have each tuple of sensitive values, whose values other rows are given.
 
-
-def distinct_tuples(table: Table, rows: Places, features: list[str]) -> tuple[Places, Places]:
-    """Return the distinct tuples of values that rows have in some features, as numbers.
-
-    Returned are each row's tuple of values, 0, 1, ..., and for each tuple the first of the rows.
+    The cells of the features that the model is given make a tuple. Its rows differ within the bins
+    of numbers only.
     """
-    codes = np.zeros(len(rows), dtype=np.int64)
-    for name in features:
-        of_feature, values = pd.factorize(table.frame[name].iloc[rows], use_na_sentinel=False)
+
+    # Rows by their tuples, and those of a tuple by their sensitive numbers; shape (rows,).
+    ordered: Places
+    starts: Places  # Where the rows of each tuple begin; shape (tuples,).
+    counts: Counts  # How many rows each tuple has; shape (tuples,).
+
+    @classmethod
+    def of(cls, table: Table, tuple_of_row: Places, features: list[str]) -> Donors:
+        """Return the rows of each tuple; `features` are those that the model is given."""
+        # The last key is the first to sort by: tuples, then the features in their order.
+        keys: list[NDArray[np.number]] = [
+            table.numbers(name)
+            for name in reversed(features)
+            if table.specification.features[name].continuous
+        ]
+        counts = np.bincount(tuple_of_row)
+        return cls(
+            ordered=np.lexsort([*keys, tuple_of_row]),
+            starts=np.cumsum(counts) - counts,
+            counts=counts,
+        )
+
+    def at(self, tuples: Places, quantiles: Floats) -> Places:
+        """Return the row of each tuple at a quantile, from 0 to 1, of its rows in their order."""
+        within = (quantiles * self.counts[tuples]).astype(np.intp)
+        donors: Places = self.ordered[self.starts[tuples] + within]
+        return donors
+
+
+def given_tuples(contingency: Contingency, features: list[str]) -> Places:
+    """Return the number of each cell's tuple in some features, from 0 on; shape (cells,)."""
+    codes = np.zeros(contingency.cells, dtype=np.int64)
+    for index, axis in enumerate(contingency.axes):
+        if axis.feature not in features:
+            continue
+        numbers, _ = pd.factorize(contingency.coordinates[:, index])
         # Numbered anew each time, so that many features cannot run out of numbers.
-        codes = pd.factorize(codes * len(values) + of_feature)[0].astype(np.int64)
-    _, first = np.unique(codes, return_index=True)
-    return codes.astype(np.intp), rows[first]
+        codes = pd.factorize(codes * len(axis.labels) + numbers)[0].astype(np.int64)
+    return codes.astype(np.intp)
 
 
 def ask_tuples(
     model: Model,
     table: Table,
-    sources: Places,
+    donors: Donors,
     features: list[str],
     *,
+    quantiles: Floats,
     jobs: int = 1,
     progress: PhaseProgress | None = None,
 ) -> NDArray[np.uint8]:
-    """Ask a model about every row with the sensitive values of each of some rows.
+    """Ask a model about every row with the values of a donor of each tuple.
 
-    `progress` is called with the questions answered and their number. Returned is 1 where the
-    answer is favourable, shape (rows, sources).
+    `quantiles` (rows,): at which quantile of each tuple's rows the donors of a row are. `progress`
+    is called with the questions answered and their number. Returned is 1 where the answer is
+    favourable, shape (rows, tuples).
     """
 
     def all_pairs(part: slice) -> tuple[Places, Places]:
         """Return the rows of a part of the questions, and the rows whose values they are given."""
-        source, row = np.divmod(np.arange(part.start, part.stop), len(table))
-        return row, sources[source]
+        tuples, row = np.divmod(np.arange(part.start, part.stop), len(table))
+        return row, donors.at(tuples, quantiles[row])
 
-    number = len(sources) * len(table)
+    number = len(donors.counts) * len(table)
     counter = Counter(progress, number)
     decisions = ask_pairs(model, table, features, all_pairs, number, jobs=jobs, counter=counter)
-    return decisions.reshape(len(sources), len(table)).T
+    return decisions.reshape(len(donors.counts), len(table)).T
+
+
+def spread_quantiles(rows: int) -> Floats:
+    """Return a quantile for each row: the middles of equal parts of 0 to 1, in a mixed order.
+
+    It is the same order whatever the seed: an exact audit of given rows does not depend on one.
+    """
+    generator = np.random.default_rng(9)
+    quantiles: Floats = (generator.permutation(rows) + 0.5) / rows
+    return quantiles
 
 
 def ask_pairs(
@@ -312,8 +344,8 @@ class Questions:
     """The questions to a model for the own effects of its sensitive features."""
 
     features: list[str]  # The sensitive features that the model is given.
-    tuple_of_cell: Places  # The tuple of their values that stands for each cell; shape (cells,).
-    sources: Places  # A row that has each tuple; shape (tuples,).
+    tuple_of_cell: Places  # The tuple of cells in these features of each cell; shape (cells,).
+    donors: Donors  # The rows of each tuple.
     queries: int  # The number of rows that the model is asked about.
 
     @classmethod
@@ -321,13 +353,13 @@ class Questions:
         """Return the questions of an audit; none if the model is given no sensitive feature."""
         sensitive = audit.table.specification.sensitive
         features = [name for name in sensitive if name not in audit.model.not_given]
-        rows = representatives(audit.table, audit.contingency)
-        tuple_of_cell, sources = distinct_tuples(audit.table, rows, features)
+        tuple_of_cell = given_tuples(audit.contingency, features)
+        donors = Donors.of(audit.table, tuple_of_cell[audit.contingency.cell_of_row], features)
         return cls(
             features=features,
             tuple_of_cell=tuple_of_cell,
-            sources=sources,
-            queries=len(sources) * audit.size if features else 0,
+            donors=donors,
+            queries=len(donors.counts) * audit.size if features else 0,
         )
 
 
@@ -350,8 +382,9 @@ def ask_own_effects(
         decisions = ask_tuples(
             audit.model.model,
             audit.table,
-            questions.sources,
+            questions.donors,
             questions.features,
+            quantiles=spread_quantiles(audit.size),
             jobs=audit.jobs,
             progress=audit.phase("asking about own effects"),
         )
