@@ -140,7 +140,12 @@ def run_audit(
         axes = (
             named_axes(table, groups)
             if groups
-            else sensitive_axes(table, bins=parameters.bins, whole_limits=not parameters.as_paper)
+            else sensitive_axes(
+                table,
+                bins=parameters.bins,
+                whole_limits=not parameters.as_paper,
+                min_rows=parameters.fewest_rows(len(table)),
+            )
         )
     if groups:
         parameters = replace(parameters, max_features=max(len(group.rules) for group in groups))

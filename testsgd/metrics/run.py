@@ -54,13 +54,14 @@ class MetricRows:
         metrics: Sequence[Metric],
         *,
         bins: int | None,
+        min_rows: int,
     ) -> MetricRows:
         """Lay out the sensitive features of rows."""
         return cls(
             table=table,
             predictions=predictions,
             metrics=metrics,
-            axes=sensitive_axes(table, bins=bins, rows=predictions.rows),
+            axes=sensitive_axes(table, bins=bins, rows=predictions.rows, min_rows=min_rows),
         )
 
     def cells(self) -> MetricCells:

@@ -156,7 +156,7 @@ def audited(
             predictions.kind, labelled=labelled, threshold=predictions.threshold
         )
     judged = tuple(for_outcome(metric, known_outcome) for metric in resolve_metrics(wanted))
-    rows = MetricRows.of(table, predictions, judged, bins=settings.bins)
+    rows = MetricRows.of(table, predictions, judged, bins=settings.bins, min_rows=settings.min_rows)
     findings = run_metrics(rows, settings, progress=progress)
     finished = time.perf_counter()
     data = table_summary(

@@ -27,9 +27,10 @@ from testsgd.rules.rule import IntervalRule, Rule, ValueRule
 # What is summed: whole numbers, or for a bootstrap floats.
 Number = TypeVar("Number", np.int64, np.float32, np.float64)
 
-# 2 to the 12th rules over one feature; more would be a search over noise, and over no screen. Of
-# more values each is a rule by itself, and so is every subset of the commonest.
+# 2 to the 12th rules over one feature; more would be a search over noise, and over no screen.
 MOST_IN_SUBSETS = 12
+# Of more values each is a rule by itself, and so is every subset of as many of the commonest.
+_COMMONEST = 8
 # What has more values has other ones for nearly every row.
 MOST_VALUES = 1_000
 
@@ -174,7 +175,8 @@ class ManyValuesAxis(CategoryAxis):
     """Values of a feature with too many of them for all their subsets to be rules.
 
     Every subset of the commonest values is a rule, that of all of them too, and each other value by
-    itself. Of c commonest of k values there are 2^c - 1 + k - c rules.
+    itself; the rarest together are one more. Of c commonest of k values there are 2^c - 1 + k - c
+    rules, or one more.
 
     Examples
     --------
@@ -189,6 +191,8 @@ class ManyValuesAxis(CategoryAxis):
     """
 
     common: tuple[int, ...] = ()  # The cells of the commonest values, ascending.
+    # Those of the values that have too few rows to be judged, if these are two or more.
+    rare: tuple[int, ...] = ()
 
     @cached_property
     def _others(self) -> NDArray[np.intp]:
@@ -197,8 +201,8 @@ class ManyValuesAxis(CategoryAxis):
 
     @property
     def rule_count(self) -> int:
-        """The subsets of the commonest values but the empty one, and the other values."""
-        return (1 << len(self.common)) - 1 + len(self._others)
+        """The subsets of the commonest values but the empty one, the others, and the rarest."""
+        return (1 << len(self.common)) - 1 + len(self._others) + bool(self.rare)
 
     @cached_property
     def matrix(self) -> NDArray[np.int64]:
@@ -208,6 +212,8 @@ class ManyValuesAxis(CategoryAxis):
         bits = (subsets[:, None] >> np.arange(len(self.common))) & 1
         matrix[: len(subsets), list(self.common)] = bits
         matrix[len(subsets) + np.arange(len(self._others)), self._others] = 1
+        if self.rare:
+            matrix[-1, list(self.rare)] = 1
         return matrix
 
     def rule(self, index: int) -> ValueRule:
@@ -219,7 +225,10 @@ class ManyValuesAxis(CategoryAxis):
         """Replace values along an axis by sums over each rule's values."""
         moved: NDArray[Number] = _moved_first(counts, axis)
         subsets = _sums_over_subsets(moved[list(self.common)])
-        sums: NDArray[Number] = np.concatenate([subsets[1:], moved[self._others]])
+        parts = [subsets[1:], moved[self._others]]
+        if self.rare:
+            parts.append(moved[list(self.rare)].sum(axis=0, dtype=counts.dtype)[None])
+        sums: NDArray[Number] = np.concatenate(parts)
         return _moved_back(sums, axis)
 
 
@@ -365,12 +374,13 @@ def sensitive_axes(
     bins: int | None = None,
     whole_limits: bool = True,
     rows: NDArray[np.int64] | None = None,
+    min_rows: int = 0,
 ) -> tuple[Axis, ...]:
     """Return one axis for each sensitive feature of a table, in the order of the description.
 
     A continuous feature gets the bins of :func:`bin_edges`; a categorical one a cell for each value
     that occurs in the table. Of up to 12 values every subset is a rule; of more, every subset of
-    the 12 commonest, and each other value by itself.
+    the 8 commonest, each other value by itself, and all that have too few rows together.
 
     Parameters
     ----------
@@ -382,6 +392,8 @@ def sensitive_axes(
         As for :func:`bin_edges`.
     rows : numpy.ndarray of int64, shape (n,), optional
         How many rows each one of the table counts as; one, if not given.
+    min_rows : int
+        Values with fewer rows are too few to be groups.
 
     Returns
     -------
@@ -403,7 +415,7 @@ def sensitive_axes(
             missing = table.missing[name] > 0
             axes.append(IntervalAxis(name, edges, has_missing=missing, greatest=greatest))
         else:
-            axes.append(_category_axis(table, name, feature, rows))
+            axes.append(_category_axis(table, name, feature, rows, min_rows=min_rows))
     return tuple(axes)
 
 
@@ -426,10 +438,15 @@ def notes_on_values(axes: Iterable[Axis]) -> list[str]:
     """
     return [
         f"of the {len(axis.values)} values of {axis.feature} each is looked at, and every subset "
-        f"of the {len(axis.common)} commonest"
+        f"of the {len(axis.common)} commonest{_with_rare(axis)}"
         for axis in axes
         if isinstance(axis, ManyValuesAxis)
     ]
+
+
+def _with_rare(axis: ManyValuesAxis) -> str:
+    """Return how the values are looked at that have too few rows, if there are some."""
+    return f", and the {len(axis.rare)} rarest together" if axis.rare else ""
 
 
 def bin_edges(
@@ -483,7 +500,12 @@ def bin_edges(
 
 
 def _category_axis(
-    table: Table, name: str, feature: Feature, rows: NDArray[np.int64] | None
+    table: Table,
+    name: str,
+    feature: Feature,
+    rows: NDArray[np.int64] | None,
+    *,
+    min_rows: int,
 ) -> CategoryAxis:
     """Return the axis of a categorical feature: the values that occur in a table."""
     declared = feature.values or []
@@ -503,6 +525,13 @@ def _category_axis(
             values=len(values),
         )
     rows_of_values = counts[np.array(codes) + 1]
-    commonest = np.argsort(-rows_of_values, kind="stable")[:MOST_IN_SUBSETS]
+    commonest = np.argsort(-rows_of_values, kind="stable")[:_COMMONEST]
     common = tuple(sorted(commonest.tolist()))
-    return ManyValuesAxis(name, values, tuple(codes), common=common)
+    rare = np.setdiff1d(np.flatnonzero(rows_of_values < min_rows), common)
+    return ManyValuesAxis(
+        name,
+        values,
+        tuple(codes),
+        common=common,
+        rare=tuple(rare.tolist()) if len(rare) > 1 else (),
+    )
