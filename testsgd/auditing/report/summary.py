@@ -575,7 +575,9 @@ class Verdict(Part):
     exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
         description="what the command line leaves with"
     )
-    headline: str = Field(description="the largest difference, as a sentence")
+    headline: str = Field(
+        description="the largest difference, or the effect that ranks groups, in a sentence or two"
+    )
     sentences: list[str] = Field(description="what qualifies it")
 
 
