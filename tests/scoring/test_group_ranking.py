@@ -72,3 +72,12 @@ def test_of_a_group_and_its_complement_the_harmed_one_comes_first() -> None:
     decided = np.ones(3, dtype=bool)
     assert rank_groups(score, support, rules, decided, harmed=harmed).tolist() == [1, 0, 2]
     assert rank_groups(score, support, rules, decided).tolist() == [0, 1, 2]
+
+
+def test_of_equal_figures_the_next_one_decides_before_the_score():
+    score, alike = np.array([0.3, 0.2, 0.1]), np.ones(3, dtype=int)
+    first_by, then_by = np.array([0.0, 0.0, 0.4]), np.array([0.1, 0.5, 0.0])
+    order = rank_groups(
+        score, alike, alike, np.ones(3, dtype=bool), first_by=first_by, then_by=then_by
+    )
+    assert order.tolist() == [2, 1, 0]

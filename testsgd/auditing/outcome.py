@@ -297,6 +297,7 @@ def order_groups(
     *,
     first_by: NDArray[np.float64] | None = None,
     harmed: NDArray[np.bool_] | None = None,
+    then_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
     """Return the places of the groups that have samples on both sides and a size, ranked.
 
@@ -309,6 +310,7 @@ def order_groups(
         estimates.decided,
         first_by,
         harmed=harmed,
+        then_by=then_by,
     )
     return ranking[(estimates.sampled & ~np.isnan(size))[ranking]]
 

@@ -408,12 +408,13 @@ def why_never_asked(audit: RowAudit) -> str:
             return "they were not asked for"
         if parameters.holdout is not None and audit.given is None:
             return "groups are only searched here, and estimated on other rows"
+    # Of another metric the answers are stored like predictions, though there is a model.
+    if parameters.metric != "selection_rate":
+        return f"the metric is {parameters.metric}, and own effects are of selection rates"
     if not audit.has_neighbours:
         return "these are predictions, and there is no model to ask"
     if not audit.exact:
         return "this audit draws samples"
-    if parameters.metric != "selection_rate":
-        return f"the metric is {parameters.metric}, and own effects are of selection rates"
     if parameters.nondeterministic is not None:
         return "the model answers differently when asked twice"
     return ""

@@ -99,12 +99,20 @@ def audit_rows(audit: RowAudit) -> TableFindings:
         sizes = estimates.score
         harmed = estimates.difference < 0
         first_by = guarantee.lower_bounds if parameters.ranked_by == "lower-bound" else None
+        then_by = None
         if parameters.ranked_by == "counterfactual" and own_effects is not None:
             sizes = np.abs(own_effects.effects)
-            harmed = own_effects.effects < 0
             first_by = own_effects.lower_bounds(guarantee.errors)
+            # Where no own effect is certain, groups would be in an order of chance.
+            then_by = guarantee.lower_bounds
+            harmed = np.where(first_by > 0, own_effects.effects < 0, harmed)
         ranking = order_groups(
-            estimates, sizes, rule_sets.rule_counts(), first_by=first_by, harmed=harmed
+            estimates,
+            sizes,
+            rule_sets.rule_counts(),
+            first_by=first_by,
+            harmed=harmed,
+            then_by=then_by,
         )
         small, unjudged = _not_judged(audit, rule_sets)
     with clock.phase("rule selection"):

@@ -27,11 +27,13 @@ def rank_groups(
     decided: NDArray[np.bool_],
     first_by: NDArray[np.float64] | None = None,
     harmed: NDArray[np.bool_] | None = None,
+    then_by: NDArray[np.float64] | None = None,
 ) -> NDArray[np.intp]:
     """Return the groups in their order: decided ones first, then by `first_by`, score and support.
 
-    In the order of their weight the keys are: decided groups, a large `first_by`, a large score,
-    harmed groups, many rows, and few rules. `first_by` and the score are compared to 12 decimals.
+    In the order of their weight the keys are: decided groups, a large `first_by`, a large
+    `then_by`, a large score, harmed groups, many rows, and few rules. `first_by`, `then_by` and the
+    score are compared to 12 decimals.
     Of a group and its complement, which have the same score, the harmed one comes first.
 
     Parameters
@@ -48,6 +50,8 @@ def rank_groups(
         What counts before the score, such as a lower confidence bound.
     harmed : numpy.ndarray of bool, shape (groups,), optional
         Whether the group has the lower rate, not its complement.
+    then_by : numpy.ndarray of float64, shape (groups,), optional
+        What counts where `first_by` is equal, before the score.
 
     Returns
     -------
@@ -62,6 +66,8 @@ def rank_groups(
     """
     # Scores that are equal but for the rounding of their rates are ties.
     keys: list[NDArray[Any]] = [_order_of_ties(support, rules, harmed), -np.round(score, 12)]
+    if then_by is not None:
+        keys.append(-np.round(then_by, 12))
     if first_by is not None:
         keys.append(-np.round(first_by, 12))
     if not decided.all():

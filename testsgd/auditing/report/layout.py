@@ -14,6 +14,7 @@ from testsgd.auditing.report.leading import (
     leading_control,
     leading_difference,
     leading_look,
+    leads_by_own_effect,
 )
 from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
@@ -273,6 +274,9 @@ def _figures(summary: AuditSummary, top: Sequence[GroupSummary], words: Words) -
         compared = holdout.groups
     what = wording.figure_name(summary)
     known = points(leading_difference(summary, top[0])) if top else "none"
+    if top and leads_by_own_effect(summary, top[0]):
+        what, own = "own effect", top[0].own_effect
+        known = points(own.difference) if own is not None else known
     # Groups are in the order of a bound, so that the first may have no largest difference.
     another = leading_control(summary) or (top and leading_look(summary, top[0]))
     whose = "Headline" if another else "First group"

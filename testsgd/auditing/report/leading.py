@@ -5,7 +5,13 @@ from __future__ import annotations
 from testsgd.auditing.report.controls import ControlEffectSummary, largest_control_effect
 from testsgd.auditing.report.further_looks import FurtherGroup, WithinGroup
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
-from testsgd.auditing.report.wording import DISAGREEMENT, by_terms, spoken_difference
+from testsgd.auditing.report.wording import (
+    DISAGREEMENT,
+    by_own_effect,
+    by_terms,
+    own_effect_bound,
+    spoken_difference,
+)
 
 
 def largest_over_all(summary: AuditSummary, top: GroupSummary) -> float:
@@ -26,8 +32,13 @@ def larger_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | None
     """Return what finer cuts or more features show if it is clearly more than the search does."""
     look = largest_look(summary)
     # What fits the differences of chance a little better is no other finding.
-    least = largest_over_all(summary, top) + DISAGREEMENT
+    least = _largest_known(summary, top) + DISAGREEMENT
     return look if look is not None and look.lower_confidence_bound > least else None
+
+
+def _largest_known(summary: AuditSummary, top: GroupSummary) -> float:
+    """Return the largest bound that a look has to beat: of differences, or the own effect."""
+    return max(largest_over_all(summary, top), own_effect_bound(top, summary))
 
 
 def is_judged_different(group: GroupSummary, summary: AuditSummary) -> bool:
@@ -45,7 +56,7 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
     group of the search mostly, so they have to show more than that group's whole difference, unless
     it is not significant: else the headline is about the first group that a report lists.
     """
-    over_all = largest_over_all(summary, top)
+    over_all = _largest_known(summary, top)
     look = largest_look(summary)
     within = summary.within
     of_look = 0.0 if look is None else look.lower_confidence_bound
@@ -61,6 +72,11 @@ def leading_look(summary: AuditSummary, top: GroupSummary) -> FurtherGroup | Wit
         *([finer] if finer and finer.lower_confidence_bound > least_of_cuts else []),
     ]
     return max(found, key=lambda look: look.lower_confidence_bound, default=None)
+
+
+def leads_by_own_effect(summary: AuditSummary, top: GroupSummary) -> bool:
+    """Return whether the headline is about the own effect of the first group."""
+    return by_own_effect(top, summary) and leading_look(summary, top) is None
 
 
 def leading_control(summary: AuditSummary) -> ControlEffectSummary | None:

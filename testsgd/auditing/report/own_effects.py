@@ -138,6 +138,12 @@ def own_effect_sentence(effect: OwnEffectSummary | None) -> str:
         )
     # Of the numbers as they are written, so that they add up.
     rest = round(whole, 3) - round(part, 3)
+    if abs(part) > 2 * abs(whole) and not is_nothing(part):
+        return (
+            f"Of the difference of {points(whole)}, the sensitive features themselves account for "
+            f"{signed(part)} ({ends}), and other features, which make up for most of that, for "
+            f"{signed(rest)}."
+        )
     return (
         f"{signed(part)} of {points(whole)} are by the sensitive features themselves ({ends}); "
         f"{points(rest)} come through other features."

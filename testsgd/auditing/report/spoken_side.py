@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from testsgd.auditing.report.further_looks import FurtherGroup, WithinGroup
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary
+from testsgd.auditing.report.wording import by_own_effect
 from testsgd.auditing.report.worse_off import Comparison, complement_is_worse_off
 from testsgd.report.formatting import brief_rules, points
 from testsgd.report.summaries import brief_group
@@ -34,14 +35,18 @@ def is_turned(group: GroupSummary | FurtherGroup | WithinGroup, summary: AuditSu
     """Return whether a headline about a group begins with its complement.
 
     Where a difference of the search may be chance, no side is called worse off: the headline speaks
-    of the group.
+    of the group. One about an own effect begins with those who are worse off by that.
     """
     if not names_who_is_worse_off(summary):
         return False
+    outcome = summary.data.label.outcome
+    own = group.own_effect if isinstance(group, GroupSummary) else None
+    if isinstance(group, GroupSummary) and own is not None and by_own_effect(group, summary):
+        return complement_is_worse_off(Comparison(group.rules, own.difference, 0.0), outcome)
     if isinstance(group, GroupSummary) and nothing_significant(summary):
         return False
     comparison = Comparison(group.rules, group.rate_in, group.rate_out)
-    return complement_is_worse_off(comparison, summary.data.label.outcome)
+    return complement_is_worse_off(comparison, outcome)
 
 
 def turned_sentences(

@@ -522,7 +522,11 @@ class ModelSummary(Part):
     file_sha256: str | None = Field(
         None, description="sha256 of the model's file, if it was read from one"
     )
-    accuracy: Share | None = Field(None, description="share of rows it labels as the file does")
+    accuracy: Share | None = Field(
+        None,
+        description="share of rows that it gives the favourable label, or another, as the file "
+        "does; of several classes all others count as one",
+    )
     card: dict[str, str] = Field(
         default_factory=dict, description="the model card beside the file, as texts"
     )
@@ -571,7 +575,9 @@ class Verdict(Part):
     exit_code: Annotated[Literal[0, 1, 3], NO_TRUTH_VALUE] = Field(
         description="what the command line leaves with"
     )
-    headline: str = Field(description="the largest difference, as a sentence")
+    headline: str = Field(
+        description="the largest difference, or the effect that ranks groups, in a sentence or two"
+    )
     sentences: list[str] = Field(description="what qualifies it")
 
 

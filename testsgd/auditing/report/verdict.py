@@ -28,8 +28,19 @@ from testsgd.auditing.report.gate import (
     undescribed_sentences,
     unjudged_share_sentences,
 )
-from testsgd.auditing.report.leading import largest_over_all, leading_control, leading_look
+from testsgd.auditing.report.leading import (
+    is_judged_different,
+    largest_over_all,
+    leading_control,
+    leading_look,
+    leads_by_own_effect,
+)
 from testsgd.auditing.report.named_groups import named_sentences, not_judged_sentences
+from testsgd.auditing.report.own_effect_headline import (
+    first_worse_off_sentences,
+    no_own_effect,
+    own_effect_clauses,
+)
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.ratio_gate import (
     RatioMeasure,
@@ -49,6 +60,7 @@ from testsgd.auditing.report.wording import (
     DISAGREEMENT,
     TEXT_LIMIT,
     binned_features,
+    by_own_effect,
     by_terms,
     described_by,
     disagree,
@@ -58,6 +70,7 @@ from testsgd.auditing.report.wording import (
     inside_only,
     lower_bound_points,
     not_searched_sentences,
+    own_effect_bound,
     significant_error_rate,
     unjudged_sentences,
     within_others,
@@ -177,11 +190,14 @@ def _worse_off_themselves(headline: str, summary: AuditSummary) -> list[str]:
     """Write which of the first groups are worse off, if a headline says so of all others only."""
     if not headline.startswith(ALL_OTHERS.capitalize()):
         return []
+    shown = findings(summary)
+    if leads_by_own_effect(summary, shown[0]):
+        return first_worse_off_sentences(shown, summary, limit=_MOST_WORSE_OFF)
     features = Features.of(summary)
     clauses = [
         f"{group_in_words(group.rules, features)} ({how_often(group.difference)} than "
         f"{complement_in_words(group.rules, features)})"
-        for group in findings(summary)
+        for group in shown
         if group.score > 0 and not is_turned(group, summary)
     ]
     if not clauses:
@@ -409,17 +425,20 @@ def _agreement(summary: AuditSummary) -> list[str]:
 def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     words = vocabulary(summary)
     guarantee = summary.guarantee
+    if by_own_effect(group, summary):
+        return _of_own_effect(group, summary)
+    no_own = no_own_effect(group, summary)
     if nothing_significant(summary):
         unequal = significant_error_rate(summary, words)
         if summary.parameters.groups:
             return (
                 f"None of {plural(summary.counts.groups, 'named group')} has a statistically "
-                f"significant difference in {words.rate.lower()}"
+                f"significant {no_own}difference in {words.rate.lower()}"
                 f"{f'; {unequal}' if unequal else ''}. {_may_be_chance(group, summary)}"
             )
         return (
-            f"No group {_judged_size(summary)} has a statistically significant difference in "
-            f"{words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
+            f"No group {_judged_size(summary)} has a statistically significant {no_own}difference "
+            f"in {words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
             f"{_may_be_chance(group, summary)}"
         )
     base_rates = BaseRates(group.base_rate_in, group.base_rate_out)
@@ -432,7 +451,40 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
         significant = True
     if guarantee.kind == "fdr":
         significant = (group.q_value or 0.0) <= 1 - guarantee.confidence
-    return f"{_sentence(compared)}{'' if significant else ', not statistically significant'}."
+    ending = "" if significant else ", not statistically significant"
+    if no_own:
+        which = "named group" if summary.parameters.groups else "group"
+        ending += f"; no {which} has a statistically significant {no_own.removesuffix(' or ')}"
+    return f"{_sentence(compared)}{ending}."
+
+
+def _of_own_effect(group: GroupSummary, summary: AuditSummary) -> str:
+    """Write the headline about the own effect of a group, beside what its rates are in all."""
+    own, in_all = own_effect_clauses(group, summary, turned=is_turned(group, summary))
+    parameters = summary.parameters
+    words = vocabulary(summary)
+    among = words.estimands[parameters.estimand]
+    if parameters.estimand == "observed":
+        among = words.observed(summary.data.label.favourable)
+    chance = "" if is_judged_different(group, summary) else ", not statistically significant"
+    headline = f"{_sentence(own)}. {in_all}, {among[0].lower()}{among[1:]}{chance}."
+    surest = _surest_difference(summary)
+    if surest is None:
+        return headline
+    # A gate would fail by it, unseen behind smaller numbers. A complement has the same difference.
+    least = (group.lower_confidence_bound or 0.0) + DISAGREEMENT
+    if (surest.lower_confidence_bound or 0.0) <= max(least, own_effect_bound(group, summary)):
+        return headline
+    clause = _compared_clause(surest, summary, estimand=parameters.estimand)
+    return f"{headline} The surest difference in all is another: {clause}."
+
+
+def _surest_difference(summary: AuditSummary) -> GroupSummary | None:
+    """Return the group with the largest lower bound of its difference, where bounds compare."""
+    if summary.guarantee.kind != "simultaneous":
+        return None
+    rank = summary.guarantee.largest_bound_rank
+    return next((group for group in summary.groups if group.rank == rank), None)
 
 
 def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
@@ -535,7 +587,8 @@ def _interval_name(summary: AuditSummary) -> str:
 
 def _difference_name(group: GroupSummary, summary: AuditSummary) -> str:
     """Return what the difference of a group is called behind a headline about it."""
-    return "the group's difference" if is_turned(group, summary) else "that difference"
+    of_effect = by_own_effect(group, summary)
+    return "the group's difference" if of_effect or is_turned(group, summary) else "that difference"
 
 
 def _interval_sentence(group: GroupSummary, summary: AuditSummary) -> str:

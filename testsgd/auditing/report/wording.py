@@ -123,6 +123,23 @@ def by_terms(summary: AuditSummary) -> bool:
     return summary.parameters.ranked_by == "counterfactual" and summary.data.kind == "texts"
 
 
+def by_own_effect(group: GroupSummary, summary: AuditSummary) -> bool:
+    """Return whether a headline about a group is about its own effect.
+
+    It is if groups are ranked by own effects, and this one is significant.
+    """
+    return own_effect_bound(group, summary) > 0
+
+
+def own_effect_bound(group: GroupSummary, summary: AuditSummary) -> float:
+    """Return the least size of a group's own effect that is certain; 0 if that ranks no groups."""
+    effect = group.own_effect
+    if effect is None or summary.parameters.ranked_by != "counterfactual":
+        return 0.0
+    low, high = effect.confidence_interval
+    return max(low, -high, 0.0)
+
+
 def figure_name(summary: AuditSummary) -> str:
     """Return what the figure is called that the headline would speak of."""
     return "counterfactual effect" if by_terms(summary) else "difference"

@@ -128,13 +128,13 @@ def worse_off_clause(
     often = how_often(first.rate - second.rate)
     clause = f"{first.people} {verb} predicted “{label}” {often} than {second.people} "
     rates = f"{percent(first.rate)} against {percent(second.rate)}"
-    base = _base_rates(comparison, turned=turned)
+    base = base_rates_clause(comparison, turned=turned)
     if base and len(clause) + len(rates) + len(base) <= _CLAUSE_LIMIT:
         rates = f"{rates}; {base}"
     return f"{clause}({rates})"
 
 
-def _base_rates(comparison: Comparison, *, turned: bool) -> str:
+def base_rates_clause(comparison: Comparison, *, turned: bool) -> str:
     """Write how often the file itself has the label on each side; empty if that is not known."""
     inside, outside = comparison.base_rate_in, comparison.base_rate_out
     if inside is None or outside is None:
@@ -168,7 +168,7 @@ def base_rates_sentence(comparison: Comparison, label: str, clause: str, *, turn
     >>> base_rates_sentence(comparison, "yes", "a long clause", turned=False)
     'The base rates, how often “yes” is the label in the file, are 40.0% against 45.0%, in the ...
     """
-    base = _base_rates(comparison, turned=turned)
+    base = base_rates_clause(comparison, turned=turned)
     if not base or base in clause:
         return ""
     rates = base.removeprefix(_IN_THE_FILE)
