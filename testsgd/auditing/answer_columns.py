@@ -176,7 +176,44 @@ def may_be_decisions(
     return None
 
 
-def decided_columns(model: Model, table: Table, batch_size: int | None = None) -> tuple[str, ...]:
+def spread_positions(rows: int, wanted: int, max_queries: int | None = None) -> NDArray[np.intp]:
+    """Return the positions of the rows that a model is asked about to learn what the columns are.
+
+    Parameters
+    ----------
+    rows : int
+        How many there are.
+    wanted : int
+        How many are to be asked about, if the budget is enough.
+    max_queries : int, optional
+        The budget of the audit. If it is not enough for all rows and the check whether the model
+        answers alike, no more than a quarter of it is spent here.
+
+    Returns
+    -------
+    numpy.ndarray of int
+        Positions in ascending order, spread over all rows: a file may be sorted.
+
+    Examples
+    --------
+    >>> spread_positions(9, 3).tolist()
+    [0, 4, 8]
+    >>> spread_positions(9, 9, max_queries=12).tolist()
+    [0, 4, 8]
+    """
+    wanted = min(wanted, rows)
+    if max_queries is not None and max_queries < rows + min(PROBE_ROWS, rows):
+        wanted = max(1, min(wanted, max_queries // 4))
+    return np.unique(np.linspace(0, rows - 1, wanted).astype(np.intp))
+
+
+def decided_columns(
+    model: Model,
+    table: Table,
+    answers: NDArray[np.int8],
+    batch_size: int | None = None,
+    max_queries: int | None = None,
+) -> tuple[tuple[str, ...], int]:
     """Return the features that are equal to a model's decisions; it is asked about some rows.
 
     It is asked only if a feature has the values of labels, as few have.
@@ -187,13 +224,20 @@ def decided_columns(model: Model, table: Table, batch_size: int | None = None) -
         The model.
     table : Table
         The rows.
+    answers : numpy.ndarray of int, shape (n,)
+        What it answered about each row before, as :meth:`Table.answered_by` returns it. Rows with
+        an answer are not asked about again; the answers about others are written into it.
     batch_size : int, optional
         The most rows in one call.
+    max_queries : int, optional
+        The budget of the audit.
 
     Returns
     -------
-    tuple of str
+    columns : tuple of str
         None of them is a sensitive feature.
+    asked : int
+        How many rows the model was asked about.
 
     Raises
     ------
@@ -202,7 +246,7 @@ def decided_columns(model: Model, table: Table, batch_size: int | None = None) -
     """
     # A network of testsgd's own has the columns that it was trained with.
     if not isinstance(model, CallableModel):
-        return ()
+        return (), 0
     label = table.specification.label
     favourable = [label.favourable, *label.together]
     possible = [
@@ -211,13 +255,24 @@ def decided_columns(model: Model, table: Table, batch_size: int | None = None) -
         if may_be_decisions(table.frame[column], favourable=favourable, others=label.others)
     ]
     if not possible:
-        return ()
-    positions = np.unique(np.linspace(0, len(table) - 1, PROBE_ROWS).astype(np.intp))
-    rows = table.frame.iloc[positions]
+        return (), 0
+    answered = answers >= 0
+    if answered.any() and not answered.all():
+        positions = np.flatnonzero(answered)
+    else:
+        positions = spread_positions(len(table), PROBE_ROWS, max_queries)
+    if len(positions) < _FEWEST_ROWS:
+        return (), 0
+    asked = positions[answers[positions] < 0]
     model.batch_size = batch_size
-    return columns_of_decisions(
-        rows[possible], model.decisions(rows), favourable=favourable, others=label.others
+    answers[asked] = model.decisions(table.frame.iloc[asked])
+    columns = columns_of_decisions(
+        table.frame.iloc[positions][possible],
+        answers[positions] == 1,
+        favourable=favourable,
+        others=label.others,
     )
+    return columns, len(asked)
 
 
 def check_no_answers(sensitive: pd.DataFrame, answers: Mapping[str, Any]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Counts, drawn_estimates, stopping_rule
 from testsgd.auditing.outcome import Answers, Outcome, RowAudit, ask_rows
@@ -68,11 +69,14 @@ def sample_until_certain(
     return np.array([count, count, *answers.sum(axis=1), answers.size])
 
 
-def sample_independent(audit: RowAudit, budget: int) -> Outcome:
-    """Estimate each group by samples of its own (TestSGD, Algorithm 2), one on each side a step."""
+def sample_independent(audit: RowAudit, budget: int, known: NDArray[np.int8]) -> Outcome:
+    """Estimate each group by samples of its own (TestSGD, Algorithm 2), one on each side a step.
+
+    `budget` and `known` are as for :func:`sample_pooled`.
+    """
     parameters = audit.parameters
     contingency = audit.contingency
-    observed = ask_rows(audit, budget)
+    observed = ask_rows(audit, budget, known)
     quantities = np.vstack([contingency.tally(), observed.quantities])
     rule_sets = audit.search(quantities)
     together = rule_sets.totals(contingency, quantities)

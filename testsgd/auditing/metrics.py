@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from testsgd.errors import ParameterError
 from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
 from testsgd.models import LoadedModel, Model, PredictionColumn
 from testsgd.progress import Counter, Progress, named
-from testsgd.sampling import BATCH_ROWS
+from testsgd.sampling import decisions_about
 
 SELECTION_RATE: MetricName = "selection_rate"
 
@@ -88,15 +87,19 @@ def by_metric(
     loaded: LoadedModel[Model],
     table: Table,
     progress: Progress | None = None,
+    *,
+    allowed: int | None = None,
 ) -> tuple[LoadedModel[Model], Table]:
     """Return predictions and rows whose selection rates are the rates of a metric.
 
-    The model is asked once about each row as it is. Rows without a true label are left out.
+    The model is asked once about each row as it is, if it was not before. Rows without a true label
+    are left out. `allowed` are the most queries, None for any number.
 
     Raises
     ------
     ParameterError
-        If the metric needs true labels and there are none, or counts no row.
+        If the metric needs true labels and there are none, or counts no row, or takes more queries
+        than allowed.
     """
     if metric == SELECTION_RATE:
         return loaded, table
@@ -118,8 +121,20 @@ def by_metric(
         )
     labelled = table.take(np.flatnonzero(table.labels.notna()))
     assert labelled.labels is not None
-    counter = Counter(named("asking about rows", progress), len(labelled))
-    decisions = _decisions(loaded.model, labelled, counter)
+    known = labelled.answered_by(loaded.model)
+    asked = 0 if isinstance(loaded.model, PredictionColumn) else int((known < 0).sum())
+    if allowed is not None and asked > allowed:
+        needed = asked + table.asked_before(loaded.model)
+        raise ParameterError(
+            f"the metric {metric} needs an answer about each of {len(labelled):,} rows, "
+            f"{needed:,} queries, and {allowed + needed - asked:,} are allowed",
+            where="max_queries",
+            remedy=f"give --max-queries {needed}, or audit fewer rows with --limit",
+            name="max_queries",
+        )
+    counter = Counter(named("asking about rows", progress), int((known < 0).sum()))
+    every_row = np.arange(len(labelled))
+    decisions = decisions_about(loaded.model, labelled, every_row, known, counter)
     truth = (labelled.labels == label.favourable).to_numpy(dtype=bool)
     denominator, numerator = counted(metric, decisions, truth)
     if not denominator.any():
@@ -132,7 +147,6 @@ def by_metric(
     rows = np.flatnonzero(denominator)
     kept = labelled.take(rows)
     frame = kept.frame.assign(**{_COUNTED: numerator[rows]})
-    asked = 0 if isinstance(loaded.model, PredictionColumn) else len(labelled)
     column = PredictionColumn(
         _COUNTED,
         label=Label(column=_COUNTED, favourable="True", values=["False", "True"]),
@@ -150,12 +164,3 @@ def _by_metrics(model: Model, table: Table) -> str:
     elif table.inferred:
         function = "audit_model_by_metrics"
     return f"testsgd.{function}(..., metrics=['accuracy'])"
-
-
-def _decisions(model: Any, table: Table, counter: Counter) -> NDArray[np.bool_]:
-    decisions = np.zeros(len(table), dtype=bool)
-    for start in range(0, len(table), BATCH_ROWS):
-        part = table.frame.iloc[start : start + BATCH_ROWS]
-        with counter.asking(len(part)):
-            decisions[start : start + len(part)] = model.decisions(part)
-    return decisions

@@ -21,7 +21,7 @@ from testsgd.data import Table
 from testsgd.models import CheckedFunction, LoadedModel, Model, PredictionColumn
 from testsgd.progress import Counter, PhaseProgress, Progress, named, step
 from testsgd.rules import Axis, Contingency, FrequentRuleSets, SmallGroup, lay_out, mine
-from testsgd.sampling import BATCH_ROWS, Draws, decide_draws, draw
+from testsgd.sampling import Draws, decide_draws, decisions_about, draw
 from testsgd.scoring import Clusters, independent_rows, rank_groups
 
 if TYPE_CHECKING:
@@ -335,11 +335,7 @@ class ObservedAnswers:
     cell_favourable: Counts
     # 1 where a row got it; None if not all rows were asked about, shape (rows,)
     decisions: Counts | None
-
-    @property
-    def queries(self) -> int:
-        """Number of rows that the model was asked about."""
-        return int(self.cell_samples.sum())
+    queries: int  # Rows that the model was asked about for this; answers to others were known.
 
     @property
     def quantities(self) -> Counts:
@@ -384,8 +380,7 @@ _TENTHS_FOR_ROWS: dict[Estimand, int] = {"observed": 8, "neighbourhood": 5}
 def most_rows_asked(budget: int, estimand: Estimand) -> int:
     """Return about how many rows as they are a sampled audit asks at most, of a budget of queries.
 
-    It is four fifths where groups are ranked by the rates of rows as they are: of all rows these
-    are known exactly, whatever is left for their neighbours. Else it is half.
+    It is four fifths where groups are ranked by the rates of rows as they are, and else half.
 
     Examples
     --------
@@ -395,26 +390,44 @@ def most_rows_asked(budget: int, estimand: Estimand) -> int:
     return budget * _TENTHS_FOR_ROWS[estimand] // 10
 
 
-def ask_rows(audit: RowAudit, budget: int) -> ObservedAnswers:
-    """Ask a model about rows as they are, all of them if their part of the budget allows it."""
-    model = audit.model.model
-    table = audit.table
+def fits_all_rows(budget: int, missing: int, parameters: AuditParameters) -> bool:
+    """Return whether a sampled audit asks about all `missing` rows, those without an answer yet.
+
+    Observed rates of all rows are exact, whatever is left for the neighbours. Independent sampling
+    needs a share of the budget for each group, so that it keeps its part.
+    """
+    if parameters.estimand == "observed" and parameters.sampling == "pooled":
+        return missing <= budget
+    return missing <= most_rows_asked(budget, parameters.estimand)
+
+
+def ask_rows(audit: RowAudit, budget: int, answers: NDArray[np.int8]) -> ObservedAnswers:
+    """Ask a model about rows as they are, all of them if the budget allows it.
+
+    `answers` are those about each row that are known, as :meth:`Table.answered_by` returns them:
+    these rows are not asked about again.
+    """
     contingency = audit.contingency
-    rows: NDArray[np.intp] = np.arange(len(table))
-    most = most_rows_asked(budget, audit.parameters.estimand)
-    if len(table) > most:
+    rows: NDArray[np.intp] = np.arange(audit.size)
+    missing = int((answers < 0).sum())
+    if not fits_all_rows(budget, missing, audit.parameters):
+        most = most_rows_asked(budget, audit.parameters.estimand)
+        # A sample of all rows, since those that are known are the first ones, say. Of this size it
+        # takes about as many queries, and hardly ever more than there are.
+        size = most * audit.size // missing
         generator = np.random.default_rng([audit.parameters.seed, 7])
-        rows = np.sort(generator.choice(len(table), most, replace=False))
+        order = generator.choice(audit.size, size, replace=False)
+        if (answers[order] < 0).sum() > budget:
+            order = order[:most]
+        rows = np.sort(order)
+    queries = int((answers[rows] < 0).sum())
+    counter = audit.counter("asking about rows", queries)
     # Whether each of these rows gets the favourable label.
-    decisions = np.zeros(len(rows), dtype=bool)
-    counter = audit.counter("asking about rows", len(rows))
-    for start in range(0, len(rows), BATCH_ROWS):
-        part = rows[start : start + BATCH_ROWS]
-        with counter.asking(len(part)):
-            decisions[start : start + len(part)] = model.decisions(table.frame.iloc[part])
+    decisions = decisions_about(audit.model.model, audit.table, rows, answers, counter)
     cells = contingency.cell_of_row[rows]
     return ObservedAnswers(
         cell_samples=np.bincount(cells, minlength=contingency.cells),
         cell_favourable=np.bincount(cells[decisions], minlength=contingency.cells),
-        decisions=decisions.astype(np.int64) if len(rows) == len(table) else None,
+        decisions=decisions.astype(np.int64) if len(rows) == audit.size else None,
+        queries=queries,
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing import estimates as rates
 from testsgd.auditing.estimates import Counts, Estimates, drawn_estimates
@@ -23,13 +24,13 @@ _FEW_GROUPS = 200
 _SHARE_OF_THE_FIRST_POOL = 0.05
 
 
-def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
+def sample_pooled(audit: RowAudit, budget: int, known: NDArray[np.int8]) -> Outcome:
     """Estimate all groups from one pool of draws, and the uncertain ones from draws of their own.
 
     The pool begins with 1.2 (min_samples + 1) n / m draws, where n are all rows and m the rows
     of the smallest group, at least a twentieth of all. It is doubled while more than 200 groups are
     uncertain and less than a third of the budget is spent. `budget` is the most queries, those
-    about the rows as they are included.
+    about the rows as they are included, and `known` what was answered about these before.
     """
     parameters = audit.parameters
     contingency = audit.contingency
@@ -46,7 +47,7 @@ def sample_pooled(audit: RowAudit, budget: int) -> Outcome:
         fewest = int(sizes.min(initial=audit.size))
     smallest = max(1, fewest, math.ceil(audit.size * _SHARE_OF_THE_FIRST_POOL))
     size = int(1.2 * (parameters.min_samples + 1) * audit.size / smallest)
-    observed = ask_rows(audit, budget)
+    observed = ask_rows(audit, budget, known)
     budget -= observed.queries
     asked = 0
     while True:

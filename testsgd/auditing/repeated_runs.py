@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.auditing.findings import Findings
-from testsgd.auditing.outcome import most_rows_asked
+from testsgd.auditing.outcome import fits_all_rows
 from testsgd.auditing.parameters import ROW_QUERIES, AuditParameters
 from testsgd.errors import ParameterError
 from testsgd.models import PROBE_ROWS
@@ -68,9 +68,12 @@ def check_runs(parameters: AuditParameters, *, rows: int | None) -> None:
         )
     asked_of_all = False
     if rows is not None:
-        # The model is tried on the first rows before.
-        budget = parameters.budget(ROW_QUERIES) - min(PROBE_ROWS, rows)
-        asked_of_all = rows <= most_rows_asked(budget, parameters.estimand)
+        # The model is tried on the first rows before, and asked again about them.
+        budget = parameters.budget(ROW_QUERIES)
+        tried = min(PROBE_ROWS, rows, budget // 2)
+        repeated = min(tried, (budget - tried) // 2)
+        left = budget - tried - repeated
+        asked_of_all = fits_all_rows(left, rows - tried, parameters)
     if parameters.estimand == "observed" and asked_of_all:
         raise _refused(
             f"observed rates are those of all {rows:,} rows, which are equal in each run",

@@ -51,7 +51,7 @@ from testsgd.rules import (
     small_groups,
     unjudged_rows,
 )
-from testsgd.sampling import neighbourhood_size
+from testsgd.sampling import decisions_about, neighbourhood_size
 from testsgd.scoring import Clusters
 
 # The number of first distinct groups that are looked for in bootstrap samples, and explained.
@@ -71,8 +71,9 @@ def audit_rows(audit: RowAudit) -> TableFindings:
     with clock.phase("rows"):
         contingency = audit.contingency
     with clock.phase("model check"):
-        fingerprint, repetition, probed = _probe(audit)
-    outcome = _find_rates(audit, max(0, audit.allowed - probed))
+        known = table.answered_by(audit.model.model)
+        fingerprint, repetition, probed = _probe(audit, known)
+    outcome = _find_rates(audit, max(0, audit.allowed - probed), known)
     answers: dict[Estimand, Answers] = {"observed": outcome.observed}
     if outcome.neighbourhood is not None:
         answers["neighbourhood"] = outcome.neighbourhood
@@ -455,19 +456,25 @@ def _stability(audit: RowAudit, findings: TableFindings) -> tuple[dict[int, floa
     return stability, samples
 
 
-def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
-    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries."""
+def _probe(audit: RowAudit, known: NDArray[np.int8]) -> tuple[str, Repetition, int]:
+    """Try the model on the first rows, twice; give its fingerprint, what differed, the queries.
+
+    `known` are the answers about each row that there are already, and those found here are added.
+    """
     table = audit.table
     model = audit.model.model
     if not audit.has_neighbours:
         existing = model.decisions(table.frame.iloc[:PROBE_ROWS])
         check_reading(model, existing, table)
         return _fingerprint(existing), Repetition(), 0
-    rows = min(PROBE_ROWS, len(table), audit.allowed // 2)
-    with audit.counter("trying the model", rows).asking(rows):
-        decisions = model.decisions(table.frame.iloc[:rows])
+    # How many queries the first 1, 2, ... rows take.
+    queries = np.cumsum(known[:PROBE_ROWS] < 0)
+    rows = int(np.searchsorted(queries, audit.allowed // 2, side="right"))
+    first = int(queries[rows - 1]) if rows else 0
+    counter = audit.counter("trying the model", first)
+    decisions = decisions_about(model, table, np.arange(rows), known, counter)
     check_reading(model, decisions, table)
-    left = audit.allowed - rows
+    left = audit.allowed - first
     # An exact audit was found to fit with this; else something is left for the samples.
     most = left // 2
     if audit.exact:
@@ -480,7 +487,7 @@ def _probe(audit: RowAudit) -> tuple[str, Repetition, int]:
             most=most,
             at_random=audit.parameters.nondeterministic is not None,
         )
-    return _fingerprint(decisions), repetition, rows + repetition.asked
+    return _fingerprint(decisions), repetition, first + repetition.asked
 
 
 def _fingerprint(decisions: NDArray[np.bool_]) -> str:
@@ -492,8 +499,11 @@ def exact_queries(table: Table, parameters: AuditParameters) -> int:
     return (neighbourhood_size(table) + 1) * len(table) * parameters.draws
 
 
-def _find_rates(audit: RowAudit, budget: int) -> Outcome:
-    """Choose among the three ways of finding the groups' rates."""
+def _find_rates(audit: RowAudit, budget: int, known: NDArray[np.int8]) -> Outcome:
+    """Choose among the three ways of finding the groups' rates.
+
+    `known` are the answers about each row that there are already.
+    """
     parameters = audit.parameters
     if not audit.has_neighbours:
         return audit_predictions_exactly(audit)
@@ -508,4 +518,4 @@ def _find_rates(audit: RowAudit, budget: int) -> Outcome:
         return replace(outcome, neighbourhood=neighbourhood, observed=observed)
     with audit.clock.phase("sampling"):
         sample = sample_pooled if parameters.sampling == "pooled" else sample_independent
-        return sample(audit, budget)
+        return sample(audit, budget, known)

@@ -121,17 +121,21 @@ def run_audit(
         check_named_groups(parameters.groups, table)
     if parameters.equal_rows == "one":
         table = with_copies_joined(table)
-    model, table = by_metric(parameters.metric, model, table, progress)
+    budget = parameters.budget(ROW_QUERIES)
+    # Some rows may have been asked about to learn what the columns are.
+    before = table.asked_before(model.model)
+    allowed = max(0, budget - before)
+    model, table = by_metric(parameters.metric, model, table, progress, allowed=allowed)
     clock = Clock(progress)
-    allowed = parameters.budget(ROW_QUERIES)
     if isinstance(model.model, PredictionColumn):
         _check_predictions(parameters)
         needed = 0
         exact = True
     else:
-        needed = exact_queries(table, parameters) + min(PROBE_ROWS, len(table))
+        tried = table.answered_by(model.model)[:PROBE_ROWS]
+        needed = exact_queries(table, parameters) + int((tried < 0).sum())
         needed += again_queries(model, table)
-        exact = fits_exactly(needed, parameters.mode, allowed)
+        exact = fits_exactly(needed + before, parameters.mode, budget)
     parameters = replace(parameters, within=features_within(parameters.within, table.specification))
     _check_answers_of_rows(parameters, table, exact=exact)
     deeper = parameters.max_features is None
@@ -170,8 +174,14 @@ def run_audit(
         if not has_own_effects(audit):
             audit = _ranked_by_differences(audit)
     if parameters.holdout is None:
-        return audit_rows(audit)
-    return audit_held_out(audit, parameters.holdout)
+        findings = audit_rows(audit)
+    else:
+        findings = audit_held_out(audit, parameters.holdout)
+    return replace(
+        findings,
+        queries=findings.queries + before,
+        parameters=replace(findings.parameters, max_queries=budget),
+    )
 
 
 def _ranked_by_differences(audit: RowAudit) -> RowAudit:

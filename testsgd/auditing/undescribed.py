@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from testsgd.auditing.answer_columns import (
     IS_DECISION,
@@ -17,6 +18,7 @@ from testsgd.auditing.answer_columns import (
     check_no_answers,
     columns_of_values,
     decided_columns,
+    spread_positions,
 )
 from testsgd.auditing.column_uses import check_columns, no_sensitive_feature
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
@@ -39,6 +41,7 @@ from testsgd.data import (
 )
 from testsgd.data.cells import check_one_level, missing_column, shown_columns
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
+from testsgd.data.table import EarlierAnswers
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
 from testsgd.models import (
@@ -145,8 +148,9 @@ def audit_undescribed(
         features=features,
         trust_pickle=trust_pickle,
         name=name,
-        # What is wrong with it is said with the other parameters.
+        # What is wrong with these is said with the other parameters.
         batch_size=None if (size := parameters.get("batch_size")) is None else max(1, size),
+        max_queries=most if isinstance(most := parameters.get("max_queries"), int) else None,
     )
     settings = audit_parameters(parameters, table.specification)
     check_asked_anew(asked, settings)
@@ -173,12 +177,14 @@ def model_and_rows(
     name: str,
     outcome: str | None = None,
     batch_size: int | None = None,
+    max_queries: int | None = None,
     called: str | None = None,
     varied: bool = True,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
-    The parameters are those of :func:`audit_undescribed`, and so are the errors. `called` is what
+    The parameters are those of :func:`audit_undescribed`, and so are the errors. `max_queries` is
+    the budget of the audit, of which this is a part; None for any. `called` is what
     to call a model that was opened before; `varied`: whether features will be, so that the model is
     asked which of them are its own decisions.
 
@@ -189,7 +195,7 @@ def model_and_rows(
     loaded : LoadedModel
         The same as an audit asks it.
     table : Table
-        The rows, with the sensitive features and the description.
+        The rows, with the sensitive features, the description, and what the model was asked.
     """
     if model is None:
         raise ParameterError(
@@ -229,13 +235,14 @@ def model_and_rows(
         # What is computed from a column keeps its name.
         name_of_label = f"{_LABEL} of {name_of_label}" if _LABEL in frame else _LABEL
     answer_columns: dict[str, str] = {}
+    first = None
     if labels is not None:
         known = values_of(labels, "y", rows=len(frame))
         known.index = frame.index
         check_no_answers(frame[[item for item in sensitive if item in frame]], {"y": labels})
         answer_columns = dict.fromkeys(columns_of_values(frame, known, but=sensitive), IS_LABEL)
     else:
-        known = pd.Series(_classes(model, given_rows, inputs, batch_size))
+        known, first = _classes(model, given_rows, inputs, batch_size, max_queries)
 
     def described(answers: Mapping[str, str]) -> tuple[LoadedModel[Model], Table]:
         """Return the model and its rows; `answers` are columns that are no features."""
@@ -276,13 +283,41 @@ def model_and_rows(
         return loaded, replace(table, notes=guessed.notes, inferred=guessed.columns)
 
     loaded, table = described(answer_columns)
+    answers = np.full(len(table), -1, dtype=np.int8)
+    asked = 0
+    if first is not None:
+        asked = len(first.positions)
+        answers[first.positions] = first.decisions(loaded.model, table)
     decided: tuple[str, ...] = ()
     # What a model names is what it was trained with: one such column may decide by itself.
     if varied and named_columns(model, given_rows.columns) is None:
-        decided = decided_columns(loaded.model, table, batch_size)
+        decided, further = decided_columns(loaded.model, table, answers, batch_size, max_queries)
+        asked += further
     if decided:
-        loaded, table = described({**answer_columns, **dict.fromkeys(decided, IS_DECISION)})
-    return model, loaded, table
+        once_more, table = described({**answer_columns, **dict.fromkeys(decided, IS_DECISION)})
+        # The model that was asked knows already what its answers are.
+        loaded = replace(once_more, model=loaded.model)
+    earlier = EarlierAnswers(loaded.model, answers, asked)
+    return model, loaded, replace(table, earlier=earlier)
+
+
+@dataclass(frozen=True)
+class _FirstAnswers:
+    """What a model predicted of rows before it was known which classes there are."""
+
+    positions: NDArray[np.intp]  # Of the rows; shape (m,).
+    rows: pd.DataFrame  # What it was given.
+    predictions: NDArray[Any]  # Shape (m,).
+
+    def decisions(self, model: Model, table: Table) -> NDArray[np.int8]:
+        """Return its decisions about the rows of a table, shape (m,); -1 where these are others."""
+        if isinstance(model, CallableModel):
+            rows = table.frame.iloc[self.positions]
+            given = model.given(rows).reset_index(drop=True)
+            # The cells of a checked table may have other types.
+            if given.equals(self.rows.reset_index(drop=True)):
+                return model.decisions_of(self.predictions, rows).astype(np.int8)
+        return np.full(len(self.positions), -1, dtype=np.int8)
 
 
 def audit_file(
@@ -467,20 +502,29 @@ def with_sensitive(
 
 
 def _classes(
-    model: Any, rows: pd.DataFrame, inputs: Sequence[str], batch_size: int | None
-) -> Sequence[Any]:
+    model: Any,
+    rows: pd.DataFrame,
+    inputs: Sequence[str],
+    batch_size: int | None,
+    max_queries: int | None,
+) -> tuple[pd.Series[Any], _FirstAnswers | None]:
     """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores.
 
-    A text is the name of a network of testsgd's own, which knows its labels.
+    A text is the name of a network of testsgd's own, which knows its labels. The second is what the
+    model answered, if it had to be asked.
     """
     if isinstance(model, (str, Path)):
         labels = labels_of_network(model)
-        return [labels.negative, labels.positive]
+        return pd.Series([labels.negative, labels.positive]), None
     known = getattr(model, "classes_", None)
     if known is not None:
-        return list(np.ravel(known))
-    predictions = predictions_of_model(model, rows, inputs, batch_size=batch_size)
-    return ["no", "yes"] if pd.api.types.is_float_dtype(predictions.dtype) else list(predictions)
+        return pd.Series(list(np.ravel(known))), None
+    positions = spread_positions(len(rows), len(rows), max_queries)
+    chosen = rows.iloc[positions]
+    predictions = predictions_of_model(model, chosen, inputs, batch_size=batch_size)
+    first = _FirstAnswers(positions, chosen[list(inputs)], predictions.to_numpy())
+    is_score = pd.api.types.is_float_dtype(predictions.dtype)
+    return pd.Series(["no", "yes"] if is_score else list(predictions)), first
 
 
 def predictions_of_model(

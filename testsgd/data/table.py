@@ -52,6 +52,17 @@ _MOST_KEPT = 1 << 16
 
 
 @dataclass(frozen=True)
+class EarlierAnswers:
+    """What a model answered about the rows of a table before it was audited on them."""
+
+    model: Any  # The black box; what it answered says nothing of another one.
+    # 1 where a row got the favourable label, 0 where it got another one, -1 where the model was not
+    # asked; shape (n,).
+    decisions: NDArray[np.int8]
+    asked: int  # How many rows it was asked about, those included that are left out since.
+
+
+@dataclass(frozen=True)
 class Table(Sampled):
     """Rows that fit their description, with their labels.
 
@@ -75,6 +86,8 @@ class Table(Sampled):
     missing: dict[str, int] = field(default_factory=dict)  # Rows in which each feature is missing.
     # What the columns were taken for, if there was no description.
     inferred: tuple[InferredColumn, ...] = ()
+    # What a model was asked about the rows to find out what the columns are.
+    earlier: EarlierAnswers | None = None
     # The codes of features that were asked for; read only.
     _codes: dict[str, Codes] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -89,13 +102,30 @@ class Table(Sampled):
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Return the rows at the given positions, shape (m,), in the order of the positions."""
         frame = self.frame.iloc[rows]
+        earlier = self.earlier
+        if earlier is not None:
+            earlier = replace(earlier, decisions=earlier.decisions[rows])
         return replace(
             self,
             frame=frame,
             labels=None if self.labels is None else self.labels.iloc[rows],
             missing={name: self._missing_cells(frame, name) for name in self.missing},
             clusters=None if self.clusters is None else self.clusters[rows],
+            earlier=earlier,
         )
+
+    def answered_by(self, model: Any) -> NDArray[np.int8]:
+        """Return what a model answered about each row before, shape (n,).
+
+        It is 1 for the favourable label, 0 for another one, and -1 where it was not asked.
+        """
+        if self.earlier is None or self.earlier.model is not model:
+            return np.full(len(self), -1, dtype=np.int8)
+        return self.earlier.decisions.copy()
+
+    def asked_before(self, model: Any) -> int:
+        """Return how many rows a model was asked about before it is audited."""
+        return 0 if self.earlier is None or self.earlier.model is not model else self.earlier.asked
 
     def codes(self, feature: str, rows: slice = slice(None)) -> Codes:
         """Return the index of each row's value among the declared values; shape (n,).

@@ -258,7 +258,17 @@ class CheckedFunction(ABC, Generic[Asked]):
         """
         if len(asked) == 0:
             return np.zeros(0, dtype=bool)
-        answers = self._answers(self._function, asked)
+        return self._decided(self._answers(self._function, asked))
+
+    def decisions_of(self, answers: Any, asked: Any) -> NDArray[np.bool_]:
+        """Return what :meth:`decisions` returns, of answers that the function gave before.
+
+        They are checked in the same way, and `asked` are the rows or texts that they are about.
+        """
+        return self._decided(self._checked(answers, asked))
+
+    def _decided(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return a mask of the favourable answers, shape (n,); see :meth:`decisions`."""
         if self._output is None:
             self._output = self._recognise(answers)
             if self._output == "labels" and self._threshold != DEFAULT_THRESHOLD:
@@ -328,6 +338,11 @@ class CheckedFunction(ABC, Generic[Asked]):
                 columns=tuple(getattr(given, "columns", ())),
                 model=self.name,
             ) from error
+        return self._checked(answers, asked)
+
+    def _checked(self, answers: Any, asked: Any) -> NDArray[Any]:
+        """Return answers as an array with one for each row or text, shape (n,)."""
+        unit = self.unit
         try:
             array = np.asarray(answers)
         except ValueError as error:

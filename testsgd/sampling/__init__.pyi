@@ -2,6 +2,7 @@ from .neighbourhood import BATCH_ROWS as BATCH_ROWS
 from .neighbourhood import Draws as Draws
 from .neighbourhood import Neighbourhood as Neighbourhood
 from .neighbourhood import decide_draws as decide_draws
+from .neighbourhood import decisions_about as decisions_about
 from .neighbourhood import draw as draw
 from .neighbourhood import drawn_frame as drawn_frame
 from .neighbourhood import drawn_neighbours as drawn_neighbours

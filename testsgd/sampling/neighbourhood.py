@@ -196,6 +196,42 @@ def _decisions_with_each(
 BATCH_ROWS = 1 << 16
 
 
+def decisions_about(
+    model: Model,
+    table: Table,
+    rows: NDArray[np.intp],
+    answers: NDArray[np.int8],
+    counter: Counter,
+) -> NDArray[np.bool_]:
+    """Return a model's decisions about some rows as they are, asking only where none is known.
+
+    Parameters
+    ----------
+    model : Model
+        The black box.
+    table : Table
+        The n rows of which these are some.
+    rows : numpy.ndarray of int, shape (m,)
+        The positions of the rows to decide on.
+    answers : numpy.ndarray of int, shape (n,)
+        What it answered before, as :meth:`Table.answered_by` returns it. The answers that are
+        found here are written into it.
+    counter : Counter
+        It counts the rows that are asked about.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (m,)
+    """
+    missing = rows[answers[rows] < 0]
+    for start in range(0, len(missing), BATCH_ROWS):
+        part = missing[start : start + BATCH_ROWS]
+        with counter.asking(len(part)):
+            answers[part] = model.decisions(table.frame.iloc[part])
+    decided: NDArray[np.bool_] = answers[rows] == 1
+    return decided
+
+
 @dataclass(frozen=True)
 class Draws:
     """Neighbours that were drawn: a seed row, a feature and a direction for each of m draws.
