@@ -366,6 +366,48 @@ def test_a_new_series_goes_by_position_beside_rows_of_a_split() -> None:
     testsgd.audit(granted, test, decided, sensitive_features=["sex"], **QUICK)
 
 
+def test_an_index_of_several_levels_goes_by_position_beside_another() -> None:
+    sexes = people().sort_values("sex", kind="stable", ignore_index=True)
+    decided = pd.Series(granted(sexes))
+    groups = decided.groupby(sexes["sex"])
+    levels = pd.concat(dict(iter(groups)))
+    assert levels.index.nlevels == 2
+    of_three = pd.concat({"all": levels})
+    expected = testsgd.audit_predictions(decided, sensitive_features=sexes[["sex"]], **QUICK)
+    for given in (levels, of_three):
+        found = testsgd.audit_predictions(given, sensitive_features=sexes[["sex"]], **QUICK)
+        pd.testing.assert_frame_equal(found.groups, expected.groups)
+        beside = sexes[["sex"]].set_axis(given.index)
+        found = testsgd.audit_predictions(decided, sensitive_features=beside, **QUICK)
+        pd.testing.assert_frame_equal(found.groups, expected.groups)
+    testsgd.audit_predictions(
+        of_three, sensitive_features=sexes[["sex"]].set_axis(levels.index), **QUICK
+    )
+    shuffled, beside = levels.sample(frac=1, random_state=1), sexes[["sex"]].set_axis(levels.index)
+    with pytest.raises(DataError):
+        testsgd.audit_predictions(shuffled, sensitive_features=beside, **QUICK)
+
+
+@pytest.mark.parametrize("kind", ["periods", "intervals"])
+def test_texts_as_labels_go_by_position_beside_labels_of_another_type(kind: str) -> None:
+    frame = people()[["sex"]]
+    index = {
+        "periods": pd.period_range("2020-01-01", periods=len(frame)),
+        "intervals": pd.interval_range(0, len(frame)),
+    }[kind]
+    decided = pd.Series(granted(people()), index=[f"p{row}" for row in range(len(frame))])
+    expected = testsgd.audit_predictions(decided.to_numpy(), sensitive_features=frame, **QUICK)
+    found = testsgd.audit_predictions(
+        decided, sensitive_features=frame.set_axis(index, axis="index"), **QUICK
+    )
+    pd.testing.assert_frame_equal(found.groups, expected.groups)
+    shuffled = pd.Series(granted(people()), index=index).sample(frac=1, random_state=1)
+    with pytest.raises(DataError):
+        testsgd.audit_predictions(
+            shuffled, sensitive_features=frame.set_axis(index, axis="index"), **QUICK
+        )
+
+
 def test_series_of_a_mapping_in_another_order_are_refused_by_their_name() -> None:
     frame = people().set_axis([f"p{row}" for row in range(len(people()))])
     sex, age = frame["sex"], frame["age"]

@@ -133,24 +133,30 @@ def test_several_csv_files_of_another_separator(
     assert first_groups(folder, "part") == first_groups(folder, "whole")
 
 
-def test_decimal_commas_of_several_csv_files_are_those_of_one(testsgd: Run, folder: Path) -> None:
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("sensitive", ["age,pay", "pay"])
+def test_decimal_commas_of_several_csv_files_are_those_of_one(
+    testsgd: Run, folder: Path, separator: str, sensitive: str
+) -> None:
     source = np.random.default_rng(7)
     rows = pd.DataFrame(
         {
             "age": source.choice(["25,5", "37,5", "44,25", "61,0", "missing"], ROWS),
-            "pay": source.choice(["1,200", "3,400"], ROWS),
+            "pay": source.choice(["1,200", "3,400", "5,125"], ROWS),
+            "other": source.choice(["1,5", "12,25"], ROWS),
             "ok": source.integers(0, 2, ROWS),
         }
     )
-    rows.to_csv(folder / "whole.csv", index=False, sep=";")
-    rows[:700].to_csv(folder / "part1.csv", index=False, sep=";")
-    rows[700:].to_csv(folder / "part2.csv", index=False, sep=";")
-    asked = ("--predictions", "ok", "--sensitive", "age,pay", *QUICK)
+    rows.to_csv(folder / "whole.csv", index=False, sep=separator)
+    rows[:700].to_csv(folder / "part1.csv", index=False, sep=separator)
+    rows[700:].to_csv(folder / "part2.csv", index=False, sep=separator)
+    asked = ("--predictions", "ok", "--sensitive", sensitive, *QUICK)
     assert testsgd("audit", "whole.csv", *asked, "--metrics", "selection_rate").code == 0
     assert testsgd("audit", "part*.csv", *asked).code == 0
     found = first_groups(folder, "part")
     assert found == first_groups(folder, "whole")
-    assert any("age <" in text or "age >=" in text for text, *_ in found)
+    assert any("pay <" in text or "pay >=" in text for text, *_ in found)
+    assert not any("pay =" in text or "pay in" in text for text, *_ in found)
 
 
 def test_csv_files_of_other_columns_are_named(

@@ -79,8 +79,8 @@ def test_numbers_may_have_decimal_commas(separator: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "cells",
     [
-        # Of thousands, perhaps.
-        ["1,200", "3,400"],
+        # Of thousands, where one has no comma.
+        ["1,254", "734"],
         ["57,5", "young"],
         # Codes that are listed.
         ["1,2,3", "1,2"],
@@ -92,6 +92,59 @@ def test_other_texts_with_commas_are_no_numbers(cells: list[str], tmp_path: Path
     frame = written_with(";", cells * 2, tmp_path / "rows.csv")
     assert frame["age"].tolist() == cells * 2
     assert with_numbers(frame)[1] == {}
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("beside", ["23,3", "1,500"])
+def test_commas_before_three_digits_are_those_of_decimals_in_such_files(
+    separator: str, beside: str, tmp_path: Path
+) -> None:
+    """As pandas reads the same numbers written with points."""
+    numbers = [f"{1 + row // 1000},{row % 1000:03}" for row in range(250)] * 2
+    lines = [separator.join([f"{row % 2}", cell, beside]) for row, cell in enumerate(numbers)]
+    text = "\n".join([separator.join(["sex", "income", "other"]), *lines, ""])
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "points.csv").write_text(text.replace(",", "."), encoding="utf-8")
+    frame = read_frame(tmp_path / "rows.csv")
+    described = describe_file(tmp_path / "rows.csv", sensitive=["income"], label="sex")
+    (tmp_path / "rows.toml").write_text(described, encoding="utf-8")
+    table = load_table(load_specification(tmp_path / "rows.toml"))
+    if separator == "\t" and beside == "1,500":
+        assert frame["income"].tolist() == numbers
+        assert table.frame["income"].tolist() == [*range(1000, 1250)] * 2
+        return
+    expected = pd.read_csv(tmp_path / "points.csv", sep=separator)
+    pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
+    assert with_numbers(frame)[1] == {"income": "1,000", "other": beside}
+    assert table.frame["income"].tolist() == expected["income"].tolist()
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_thousands_beside_numbers_without_a_comma_stay(separator: str, tmp_path: Path) -> None:
+    cells = [*(f"1,{row:03}" for row in range(250)), *(str(row) for row in range(250, 500))]
+    read, examples = with_numbers(written_with(separator, cells, tmp_path / "rows.csv"))
+    assert read["age"].tolist() == [*range(1000, 1250), *range(250, 500)]
+    assert examples == {"age": "1,000"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends", "expected"),
+    [
+        ("integer", "[1000, 5000]", [1200, 3400]),
+        ("decimal", "[1000, 5000]", [1200, 3400]),
+        ("decimal", "[0, 9]", [1.2, 3.4]),
+    ],
+)
+def test_a_description_of_thousands_stays(
+    kind: str, ends: str, expected: list[float], tmp_path: Path
+) -> None:
+    written_with(";", ["1,200", "3,400"] * 2, tmp_path / "rows.csv")
+    text = describe_file(tmp_path / "rows.csv", sensitive=["age"], label="sex")
+    head = text[: text.index("[features.age]")]
+    feature = f'[features.age]\ntype = "{kind}"\nrange = {ends}\nsensitive = true\n'
+    (tmp_path / "rows.toml").write_text(head + feature, encoding="utf-8")
+    table = load_table(load_specification(tmp_path / "rows.toml"))
+    assert table.frame["age"].tolist() == expected * 2
 
 
 def test_quoted_commas_of_a_file_with_commas_stay(tmp_path: Path) -> None:

@@ -84,11 +84,21 @@ def test_a_reference_is_read_as_groups_are(
     pd.testing.assert_frame_equal(read.groups, same.groups)
 
 
-@pytest.mark.parametrize("value", ["A, B", "<30 and more", "x = y", "Never married"])
-def test_a_reference_as_reports_write_it_is_found_whatever_is_in_it(value: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "in_text"),
+    [
+        ("A, B", '"A, B"'),
+        ("<30 and more", '"<30 and more"'),
+        ("x = y", '"x = y"'),
+        ("Never married", "Never married"),
+    ],
+)
+def test_a_reference_as_reports_write_it_is_found_whatever_is_in_it(
+    value: str, in_text: str
+) -> None:
     named = PEOPLE[["race"]].replace({"A": value})
     written = set(audit(sensitive_features=named).groups["text"])
-    assert f"race = {value}" in written
+    assert f"race = {in_text}" in written
     for text in written:
         result = audit(sensitive_features=named, reference=text, metrics="selection_rate")
         assert {group.reference for group in result.summary.metrics[0].groups} == {text}

@@ -98,8 +98,14 @@ def _indexes(given: Mapping[str, Any]) -> Iterator[tuple[str, pd.Index[Any]]]:
 
 def _has_other_order(index: pd.Index[Any], other: pd.Index[Any]) -> bool:
     """Return whether an index that is not equal to another one has the same labels."""
+    if index.nlevels != other.nlevels:
+        # Labels of several levels are tuples, which no label of one level is.
+        return False
     if len(index) != len(other) or not index.is_unique or not other.is_unique:
         return False
+    if isinstance(other, (pd.PeriodIndex, pd.IntervalIndex)):
+        # Arrow's texts are only compared with values that Arrow knows.
+        index = index.astype(object)
     return bool(index.isin(other).all())
 
 

@@ -23,6 +23,8 @@ _MOST_IN_TWO_BYTES = 2**15
 
 # A column of texts with more distinct ones is no category.
 MOST_CATEGORIES = 200
+# Of a sensitive feature. What has more values has other ones for nearly every row.
+MOST_VALUES = 1_000
 
 # The name under which rules and reports speak of a missing categorical value.
 MISSING = "missing"

@@ -337,19 +337,23 @@ def formatted_numbers(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
 
 
-def numbers_with_decimal_commas(texts: pd.Series[Any]) -> pd.Series[Any] | None:
+def numbers_with_decimal_commas(
+    texts: pd.Series[Any], *, certain: bool = False
+) -> pd.Series[Any] | None:
     """Return texts such as ``57,5`` as numbers; None if one of them is not written so.
 
     Parameters
     ----------
     texts : pandas.Series
         Cells of a file that has no commas between them; some may be missing.
+    certain : bool
+        Whether a comma is known to be one of decimals, also in ``1,200``.
 
     Returns
     -------
     pandas.Series or None
-        None also if each comma may separate thousands, as in ``1,200``, or a number has more digits
-        than a float.
+        None also if a number has more digits than a float, or each comma may separate thousands, as
+        in ``1,200``, and it is not known that none does.
 
     Examples
     --------
@@ -357,14 +361,42 @@ def numbers_with_decimal_commas(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     [57.5, -0.25]
     >>> numbers_with_decimal_commas(pd.Series(["1,200", "3,400"])) is None
     True
+    >>> numbers_with_decimal_commas(pd.Series(["1,200", "3,400"]), certain=True).tolist()
+    [1.2, 3.4]
     """
     distinct = texts.dropna().unique()
     if not all(isinstance(text, str) and re.fullmatch(DECIMAL_COMMA, text) for text in distinct):
         return None
-    if all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
+    if not certain and all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
         return None
     numbers = plain_cells(texts.str.replace(",", ".", regex=False))
     return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
+
+
+def are_decimal_commas(cells: pd.DataFrame, separator: str) -> bool:
+    r"""Return whether a comma within the numbers of a file is known to be one of decimals.
+
+    Parameters
+    ----------
+    cells : pandas.DataFrame
+        The file's cells as texts; some may be missing.
+    separator : str
+        What stands between them. Semicolons stand there because commas are those of decimals; tabs
+        only say so beside numbers such as ``57,5``.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({"pay": ["1,200"], "age": ["57,5"]})
+    >>> are_decimal_commas(cells, "\t"), are_decimal_commas(cells[["pay"]], "\t")
+    (True, False)
+    """
+    if separator != "\t":
+        return separator == ";"
+    return any(numbers_with_decimal_commas(cells[name]) is not None for name in cells.columns)
 
 
 def _number(text: Any) -> float:

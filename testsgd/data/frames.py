@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from testsgd.data.categories import MISSING, row_name
 from testsgd.data.cells import (
+    are_decimal_commas,
     cells_of_plain_file,
     check_column_number,
     first_lines,
@@ -163,9 +164,11 @@ def _separated(path: Path, encoding: str | None = None) -> pd.DataFrame:
         parsing = _parsing(plain, _kind(path), encoding)
         _check_header(plain, parsing, where=str(path))
         cells = cells_of_plain_file(plain, parsing, where=str(path), described=False)
+    known = pd.DataFrame({name: _known(cells[name]) for name in cells.columns})
     # Elsewhere a comma in a cell may be one of thousands.
     commas = parsing.separator in WITH_DECIMAL_COMMAS
-    read = {name: _typed(cells[name], commas=commas) for name in cells.columns}
+    certain = commas and are_decimal_commas(known.mask(known == MISSING), parsing.separator)
+    read = {name: _typed(known[name], commas=commas, certain=certain) for name in known.columns}
     frame = pd.DataFrame(read)
     examples = {
         str(name): example
@@ -238,18 +241,25 @@ def _one_encoding(path: Path) -> ParameterError:
     )
 
 
-def _typed(texts: pd.Series[Any], *, commas: bool) -> pd.Series[Any]:
-    """Return a column of texts as numbers or booleans, if that is what all of them are."""
+def _known(texts: pd.Series[Any]) -> pd.Series[Any]:
+    """Return texts without the blanks around them, and without those of missing values."""
     bare = texts.str.strip()
-    known = bare.mask(bare.isin(MISSING_TEXTS))
-    typed = _numbers_or_booleans(known, commas=commas)
+    return bare.mask(bare.isin(MISSING_TEXTS))
+
+
+def _typed(known: pd.Series[Any], *, commas: bool, certain: bool) -> pd.Series[Any]:
+    """Return a column of texts as numbers or booleans, if that is what all of them are."""
+    typed = _numbers_or_booleans(known, commas=commas, certain=certain)
     if typed is None and (known == MISSING).any():
         # Beside other texts it stays: they may be labels.
-        typed = _numbers_or_booleans(known.mask(known == MISSING), commas=commas)
+        bare = known.mask(known == MISSING)
+        typed = _numbers_or_booleans(bare, commas=commas, certain=certain)
     return known if typed is None else typed
 
 
-def _numbers_or_booleans(known: pd.Series[Any], *, commas: bool) -> pd.Series[Any] | None:
+def _numbers_or_booleans(
+    known: pd.Series[Any], *, commas: bool, certain: bool
+) -> pd.Series[Any] | None:
     """Return texts as numbers or booleans; None if one of them is neither."""
     words = set(known.dropna().unique())
     if words and words <= {"True", "False", "true", "false"}:
@@ -257,7 +267,7 @@ def _numbers_or_booleans(known: pd.Series[Any], *, commas: bool) -> pd.Series[An
     numbers = plain_cells(known)
     if numbers is not known:
         return numbers
-    return numbers_with_decimal_commas(known) if commas and words else None
+    return numbers_with_decimal_commas(known, certain=certain) if commas and words else None
 
 
 def _separator(plain: Path, kind: str, encoding: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import MISSING, MOST_CATEGORIES, category_text
+from testsgd.data.categories import MISSING, MOST_CATEGORIES, MOST_VALUES, category_text
 from testsgd.data.cells import formatted_numbers, renamed, shown_columns
 from testsgd.data.classes import classes_of, favourable_classes, note_on_favourable
 from testsgd.data.frames import DECIMAL_COMMAS
@@ -35,6 +35,8 @@ _LONG_TEXT = 40
 # Fewer rows say nothing about whether all values differ by chance.
 _FEWEST_ROWS = 50
 _SHARE_OF_DISTINCT = 0.9
+# On average, of each text of a sensitive feature, for many texts to be categories.
+_ROWS_OF_A_VALUE = 10
 _IDENTIFIER_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key)$|^(row|index)$|Id$|ID$")
 _DATE = re.compile(
     r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/\d{1,2})([T ].*)?"
@@ -283,8 +285,12 @@ def infer_specification(
     examples: Mapping[str, str] | None = None,
     answers: Mapping[str, str] | None = None,
     emptied: Collection[str] = (),
+    times: NDArray[Any] | None = None,
 ) -> Inferred:
     """Guess the description of a table.
+
+    Texts of a sensitive feature are categories also if there are more different ones than of other
+    features: up to 1,000, in at least 10 rows each on average.
 
     Parameters
     ----------
@@ -316,6 +322,8 @@ def infer_specification(
     emptied : collection of str
         Columns of which cells with the text ``missing`` were read as missing values. In `frame`,
         too, they are read so.
+    times : numpy.ndarray, shape (n,), optional
+        How many rows each row of `frame` stands for; one if not given.
 
     Returns
     -------
@@ -342,7 +350,13 @@ def infer_specification(
     given = features or {}
     known_outcome = checked_outcome(outcome)
     frame, found = without_missing_texts(frame, but=[label])
-    columns = tuple(infer_column(frame[column]) for column in frame.columns if str(column) != label)
+    columns = tuple(
+        _of_many_values(frame[column], infer_column(frame[column]), times)
+        if str(column) in sensitive
+        else infer_column(frame[column])
+        for column in frame.columns
+        if str(column) != label
+    )
     columns = tuple(_with_example(column, (examples or {}).get(column.name)) for column in columns)
     known_answers = answers or {}
     columns = tuple(
@@ -365,7 +379,8 @@ def infer_specification(
                 f"{column.name!r} cannot be sensitive: it is taken for a column of kind "
                 f"{column.kind} ({column.why})",
                 where="sensitive",
-                remedy="name another column, or bring its values into a few categories",
+                remedy="name another column, or bring its values into a few categories: of texts "
+                f"at most {MOST_VALUES:,}, in at least {_ROWS_OF_A_VALUE} rows each on average",
                 column=column.name,
             )
         if not (is_sensitive or is_input) or not is_feature:
@@ -406,6 +421,20 @@ def infer_specification(
         where="the guessed description",
     )
     return Inferred(specification=specification, columns=columns, notes=tuple(notes))
+
+
+def _of_many_values(
+    cells: pd.Series[Any], column: InferredColumn, times: NDArray[Any] | None
+) -> InferredColumn:
+    """Return what a sensitive column is taken for: categories, if its many texts are frequent."""
+    if column.kind not in ("text", "identifier") or pd.api.types.is_numeric_dtype(cells.dtype):
+        return column
+    known = cells.notna().to_numpy()
+    rows = int(known.sum() if times is None else times[known].sum())
+    if column.distinct > MOST_VALUES or rows < _ROWS_OF_A_VALUE * column.distinct:
+        return column
+    each = f"each in {rows / column.distinct:,.0f} rows on average"
+    return replace(column, kind="categorical", why=f"{column.distinct:,} different values, {each}")
 
 
 def _with_example(column: InferredColumn, example: str | None) -> InferredColumn:

@@ -22,6 +22,7 @@ from testsgd.data.categories import (
     row_name,
 )
 from testsgd.data.cells import (
+    are_decimal_commas,
     as_pandas,
     check_labels,
     formatted_numbers,
@@ -520,12 +521,15 @@ def read_rows(
             "no rows are left", where=where, remedy="check the file and the filters on rows"
         )
     columns: dict[str, pd.Series[Any]] = {}
+    decimal = are_decimal_commas(cells, specification.parse.separator)
     for name, feature in specification.features.items():
         column = specification.column_of(name)
         if column not in cells:
             raise missing_column(column, cells.columns, where)
-        reader = _numbers if feature.continuous else _categories
-        columns[name] = reader(cells[column], name, feature, where)
+        if feature.continuous:
+            columns[name] = _numbers(cells[column], name, feature, where, decimal=decimal)
+        else:
+            columns[name] = _categories(cells[column], name, feature, where)
     for name in passed:
         if name not in cells:
             raise missing_column(name, cells.columns, where, for_model=True)
@@ -585,13 +589,16 @@ def _categories(column: pd.Series[Any], name: str, feature: Feature, where: str)
     return pd.Series(pd.Categorical(texts, categories=values), index=column.index)
 
 
-def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
-    """Return texts of a file as numbers, of type int64 for an integer feature if possible."""
+def _numbers(
+    column: pd.Series[Any], name: str, feature: Feature, where: str, *, decimal: bool
+) -> pd.Series[Any]:
+    """Return texts of a file as numbers, of type int64 for an integer feature if possible.
+
+    `decimal`: a comma in them is known to be one of decimals.
+    """
     floats = parsed_numbers(column)
     if (floats.isna() & column.notna()).any():
-        numbers = formatted_numbers(column)
-        if numbers is None:
-            numbers = numbers_with_decimal_commas(column)
+        numbers = _with_commas(column, feature, decimal=decimal)
         floats = floats if numbers is None else numbers.astype(np.float64)
     check_cells(
         column,
@@ -605,3 +612,22 @@ def _numbers(column: pd.Series[Any], name: str, feature: Feature, where: str) ->
     # Beyond 2**53 floats skip whole numbers; infinity and such are left to the check of the range.
     whole = (floats % 1 == 0) & (floats.abs() < 2**53)
     return floats.astype(np.int64) if feature.type == "integer" and whole.all() else floats
+
+
+def _with_commas(column: pd.Series[Any], feature: Feature, *, decimal: bool) -> Any:
+    """Return texts such as ``1,304`` or ``57,5`` as numbers; None if one is not written so."""
+    if decimal:
+        numbers = numbers_with_decimal_commas(column, certain=True)
+        # A description that was written for thousands has whole numbers, or another range.
+        if numbers is not None and _fits(numbers.to_numpy(dtype=np.float64), feature):
+            return numbers
+    numbers = formatted_numbers(column)
+    return numbers_with_decimal_commas(column) if numbers is None else numbers
+
+
+def _fits(numbers: NDArray[np.float64], feature: Feature) -> bool:
+    """Return whether all numbers that are known can be those of a feature."""
+    known = numbers[~np.isnan(numbers)]
+    low, high = feature.range or (-np.inf, np.inf)
+    is_whole = feature.type != "integer" or bool((known % 1 == 0).all())
+    return is_whole and bool(((known >= low) & (known <= high)).all())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NoReturn, cast, get_args
 
 from testsgd.errors import ExpressionError
@@ -95,7 +96,41 @@ def quoted(name: str) -> str:
     )
     if plain and name != "missing" and read_number(name) is None:
         return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return _in_quotes(name)
+
+
+@lru_cache(maxsize=4096)
+def written_value(value: str, *, listed: bool = False) -> str:
+    """Return a value as a rule has it: in quotes only if it were read as something else without.
+
+    Parameters
+    ----------
+    value : str
+    listed : bool
+        Whether it stands in a list, in which ``and``, ``or``, ``not`` and ``in`` are words like
+        others.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> written_value("Married spouse absent"), written_value("7"), written_value("race, other")
+    ('Married spouse absent', '7', '"race, other"')
+    >>> written_value("Trinidad and Tobago"), written_value("Trinidad and Tobago", listed=True)
+    ('"Trinidad and Tobago"', 'Trinidad and Tobago')
+    """
+    try:
+        words = _tokens(value)[:-1]
+    except ExpressionError:
+        return _in_quotes(value)
+    are_words = all(word.kind == "word" and (listed or not word.keyword) for word in words)
+    return value if words and are_words and _name(words) == value else _in_quotes(value)
+
+
+def _in_quotes(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

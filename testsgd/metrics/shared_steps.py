@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+from numpy.typing import NDArray
 
 from testsgd.auditing import AuditParameters, listed_features, with_other_features
 from testsgd.auditing.report.subject import table_summary
@@ -104,10 +105,12 @@ def table_of(
     name: str,
     other_features: Any = None,
     answers: Mapping[str, str] | None = None,
+    times: NDArray[Any] | None = None,
 ) -> Table:
     """Return the sensitive features as a table, with what their columns were taken for.
 
-    `answers`: other features that hold predictions or labels, and by what that was seen.
+    `answers`: other features that hold predictions or labels, and by what that was seen. `times`:
+    how many rows each row stands for, one if not given.
     """
     sensitive = list(frame.columns)
     if other_features is not None:
@@ -125,6 +128,7 @@ def table_of(
         examples=examples,
         answers=answers,
         emptied=emptied,
+        times=times,
     )
     specification = guessed.specification
     table = check_table(joined(frame, specification), specification, source=name)

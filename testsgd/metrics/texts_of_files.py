@@ -53,10 +53,11 @@ def read_texts(duckdb: Any, files: Sequence[str], columns: Collection[str] | Non
     asked = [name for name in known.columns if columns is None or name in columns]
     if not asked:
         return known
-    checks = [check for name in asked for check in _checks(name)]
-    answers = iter(known.aggregate(", ".join(checks)).fetchall()[0])
+    cells = _cells_of(known, asked)
+    certain = separator == ";" or (separator == "\t" and _has_decimal_commas(known, cells))
     types = {
-        name: _type(*(next(answers) for _ in _checks(name)), separator=separator) for name in asked
+        name: _type(*answers, separator=separator, certain=certain)
+        for name, answers in cells.items()
     }
     return known.project(", ".join(_typed(name, types.get(name)) for name in known.columns))
 
@@ -133,6 +134,30 @@ def _checks(name: str) -> tuple[str, ...]:
     return tuple(f"bool_and({condition}) {of_present}" for condition in conditions)
 
 
+def _cells_of(known: Any, names: Sequence[str]) -> dict[str, tuple[bool | None, ...]]:
+    """Return by column what all its present cells are: the answers to :func:`_checks`."""
+    if not names:
+        return {}
+    checks = [check for name in names for check in _checks(name)]
+    answers = iter(known.aggregate(", ".join(checks)).fetchall()[0])
+    return {name: tuple(next(answers) for _ in _checks(name)) for name in names}
+
+
+def _has_decimal_commas(known: Any, cells: dict[str, tuple[bool | None, ...]]) -> bool:
+    """Return whether some column has commas that can only be those of decimals."""
+
+    def are_certain(found: dict[str, tuple[bool | None, ...]]) -> bool:
+        return any(answers[3] and not answers[4] for answers in found.values())
+
+    if are_certain(cells):
+        return True
+    if not any(answers[3] for answers in cells.values()):
+        # No column waits for what the others say.
+        return False
+    others = [name for name in known.columns if name not in cells]
+    return are_certain(_cells_of(known, others))
+
+
 def _with_point(cell: str) -> str:
     return f"replace({cell}, ',', '.')"
 
@@ -145,13 +170,14 @@ def _type(
     of_thousands: bool | None,
     *,
     separator: str,
+    certain: bool,
 ) -> str | None:
     """Return the type of a column in DuckDB, None for texts."""
     if booleans:
         return "BOOLEAN"
     if numbers:
         return "BIGINT" if whole else "DOUBLE"
-    if with_commas and not of_thousands and separator in WITH_DECIMAL_COMMAS:
+    if with_commas and (certain or not of_thousands) and separator in WITH_DECIMAL_COMMAS:
         return "DOUBLE"
     return None
 

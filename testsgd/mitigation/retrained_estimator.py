@@ -25,6 +25,7 @@ from testsgd.data import (
     check_table,
     distinct_values,
 )
+from testsgd.data.categories import MOST_VALUES
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.data_splits import DataSplit
@@ -37,7 +38,6 @@ from testsgd.mitigation.targets import Target, choose_targets
 from testsgd.models import Examples, LoadedModel, PlainRows, PreparedRows, Split, Stage
 from testsgd.models.answers import Output
 from testsgd.models.refitting.estimators import weight_parameter
-from testsgd.rules.axes import MOST_VALUES
 
 # The names that the two labels have in the table.
 FAVOURABLE, OTHER = "favourable", "other"

@@ -19,7 +19,9 @@ _LINE = 1000
 # Characters of a value where there is no room for all of them.
 _VALUE = 26
 # The values of a rule, as people write it.
-_BRACES = re.compile(r"(?<= in \{)([^{}]*)(?=\})")
+# A value with such signs stands in quotes there.
+_BRACES = re.compile(r"""(?<= in \{)((?>"(?:[^"\\]|\\.)*"(?=, |\})|[^{}])*+)(?=\})""", re.DOTALL)
+_LISTED = re.compile(r"""(?:^|, )("(?:[^"\\]|\\.)*"(?=, |$)|(?:(?!, ).)*)""", re.DOTALL)
 
 NOTHING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -221,11 +223,13 @@ def brief_rules(text: str, limit: int) -> str:
     --------
     >>> brief_rules("town in {north, the administrative district 1, east}", 50)
     'town in {north, the administra…district 1, east}'
+    >>> brief_rules('town in {north, "a, {b}, the administrative district 1", east}', 50)
+    'town in {north, "a, {b}, the a…district 1", east}'
     """
     if len(text) <= limit:
         return text
     parts = _BRACES.split(text)
-    lists = [distinct_cuts(part.split(", ")) for part in parts[1::2]]
+    lists = [distinct_cuts(_LISTED.findall(part)) for part in parts[1::2]]
     for named in range(max(map(len, lists), default=0), 0, -1):
         # What stands between commas need not be a value, so that the others are not counted.
         parts[1::2] = [

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.data import DEFAULT_BINS, MISSING, Feature, Table
+from testsgd.data.categories import MOST_VALUES
 from testsgd.errors import ParameterError
 from testsgd.report.formatting import whole_numbers
 from testsgd.rules.rule import IntervalRule, Rule, ValueRule
@@ -31,8 +32,6 @@ Number = TypeVar("Number", np.int64, np.float32, np.float64)
 MOST_IN_SUBSETS = 12
 # Of more values each is a rule by itself, and so is every subset of as many of the commonest.
 _COMMONEST = 8
-# What has more values has other ones for nearly every row.
-MOST_VALUES = 1_000
 
 
 class Axis(Protocol):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.data import MISSING, Table
+from testsgd.expressions import written_value
 
 if TYPE_CHECKING:
     from testsgd.rules.text.term_rule import CategoryRule, TermRule
@@ -24,6 +25,8 @@ class ValueRule:
     'race in {Black, Hispanic}'
     >>> ValueRule("gender", ("male",)).text
     'gender = male'
+    >>> ValueRule("race", ("Asian, other", "White")).text
+    'race in {"Asian, other", White}'
     """
 
     feature: str
@@ -31,10 +34,11 @@ class ValueRule:
 
     @property
     def text(self) -> str:
-        """The rule as people write it."""
+        """The rule as people write it; an expression that names the same values."""
         if len(self.values) == 1:
-            return f"{self.feature} = {self.values[0]}"
-        return f"{self.feature} in {{{', '.join(self.values)}}}"
+            return f"{self.feature} = {written_value(self.values[0])}"
+        values = [written_value(value, listed=True) for value in self.values]
+        return f"{self.feature} in {{{', '.join(values)}}}"
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
         """Return a mask of the rows that satisfy the rule, shape (n,)."""
