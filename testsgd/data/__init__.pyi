@@ -3,6 +3,7 @@ from .categories import category_codes as category_codes
 from .categories import category_text as category_text
 from .categories import category_texts as category_texts
 from .categories import declared_indices as declared_indices
+from .categories import declared_text as declared_text
 from .categories import distinct_values as distinct_values
 from .cells import as_pandas as as_pandas
 from .classes import booleans_as_numbers as booleans_as_numbers

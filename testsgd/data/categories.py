@@ -54,6 +54,32 @@ def category_text(value: Any) -> str:
     return str(value)
 
 
+def declared_text(value: Any, declared: Collection[str]) -> str:
+    """Return the text of a categorical value as a description declares it.
+
+    Parameters
+    ----------
+    value : object
+        As for :func:`category_text`.
+    declared : collection of str
+        The declared values.
+
+    Returns
+    -------
+    str
+        The same as :func:`category_text`, but that a boolean may be declared in small letters.
+
+    Examples
+    --------
+    >>> declared_text(True, ["false", "true"]), declared_text(True, ["False", "True"])
+    ('true', 'True')
+    """
+    text = category_text(value)
+    if isinstance(value, (bool, np.bool_)) and text not in declared and text.lower() in declared:
+        return text.lower()
+    return text
+
+
 # The two ways to write no and yes in numbers, no first.
 ZERO_ONE = (("0", "1"), ("False", "True"))
 
@@ -224,7 +250,7 @@ def _indices(categories: _Identical, values: tuple[str, ...]) -> Codes:
 def _find_indices(uniques: Sequence[Any], values: Sequence[str]) -> Codes:
     """Return each unique value's index among the declared ones, -1 for none and at the end."""
     position_of = {value: position for position, value in enumerate(values)}
-    indices = [position_of.get(category_text(unique), -1) for unique in uniques]
+    indices = [position_of.get(declared_text(unique, position_of), -1) for unique in uniques]
     # Two bytes are enough for all but huge numbers of values; fingerprints are of these bytes.
     kind = np.int16 if len(values) <= _MOST_IN_TWO_BYTES else np.int32
     table: Codes = np.array([*indices, -1], dtype=kind)

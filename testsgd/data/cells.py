@@ -35,6 +35,8 @@ PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 DECIMAL_COMMA = r"-?(0|[1-9][0-9]*),[0-9]+"
 # Such a comma may be either.
 OF_THOUSANDS = r"-?[1-9][0-9]{0,2},[0-9]{3}"
+# The texts of a file that are read as booleans.
+_BOOLEANS = {"False": False, "True": True, "false": False, "true": True}
 
 # Thousands in groups of three, behind a sign or a currency.
 _FORMATTED_NUMBER = r"\s*-?[$€£¥]?\s?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)(\.[0-9]+)?\s*"
@@ -302,6 +304,27 @@ def plain_cells(texts: pd.Series[Any]) -> pd.Series[Any]:
         return texts
     whole = all(text.strip().lstrip("-").isdecimal() for text in distinct)
     return numbers.astype(np.int64) if whole and numbers.notna().all() else numbers
+
+
+def boolean_cells(texts: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Return texts as booleans, missing cells as they are; None if a text is another one.
+
+    None also if all cells are missing.
+    """
+    words = set(texts.dropna().unique())
+    return texts.map(_BOOLEANS) if words and words <= set(_BOOLEANS) else None
+
+
+def are_booleans(values: Collection[str]) -> bool:
+    """Return whether declared values are True and False, each written in one way.
+
+    Examples
+    --------
+    >>> are_booleans(["false", "true"]), are_booleans(["False", "True", "unknown"])
+    (True, False)
+    """
+    known = [_BOOLEANS[value] for value in values if value in _BOOLEANS]
+    return len(set(known)) == len(values)
 
 
 def formatted_numbers(texts: pd.Series[Any]) -> pd.Series[Any] | None:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from testsgd.data.categories import MISSING, row_name
 from testsgd.data.cells import (
     are_decimal_commas,
+    boolean_cells,
     cells_of_plain_file,
     check_column_number,
     first_lines,
@@ -261,13 +262,17 @@ def _numbers_or_booleans(
     known: pd.Series[Any], *, commas: bool, certain: bool
 ) -> pd.Series[Any] | None:
     """Return texts as numbers or booleans; None if one of them is neither."""
-    words = set(known.dropna().unique())
-    if words and words <= {"True", "False", "true", "false"}:
-        return known.str.lower().map({"true": True, "false": False})
+    booleans = boolean_cells(known)
+    if booleans is not None:
+        return booleans
     numbers = plain_cells(known)
     if numbers is not known:
         return numbers
-    return numbers_with_decimal_commas(known, certain=certain) if commas and words else None
+    return (
+        numbers_with_decimal_commas(known, certain=certain)
+        if commas and known.notna().any()
+        else None
+    )
 
 
 def _separator(plain: Path, kind: str, encoding: str) -> str:

@@ -22,8 +22,10 @@ from testsgd.data.categories import (
     row_name,
 )
 from testsgd.data.cells import (
+    are_booleans,
     are_decimal_commas,
     as_pandas,
+    boolean_cells,
     check_labels,
     formatted_numbers,
     label_texts,
@@ -173,6 +175,7 @@ def load_table(
     seed: int = 0,
     download: bool = True,
     passed: Sequence[str] = (),
+    booleans: bool = True,
 ) -> Table:
     """Find, read and check a data set.
 
@@ -188,7 +191,10 @@ def load_table(
         False: never use the network.
     passed : sequence of str
         Columns that the description does not have and the model needs. Plain numbers are read as
-        numbers, all else is the text of the file.
+        numbers, True and False as booleans, all else is the text of the file.
+    booleans : bool
+        False: columns of True and False are texts. By default they are booleans, as a model gets
+        them without a description.
 
     Returns
     -------
@@ -221,7 +227,7 @@ def load_table(
     units = () if specification.data is None else (specification.data.cluster,)
     further_columns = tuple(dict.fromkeys([*passed, *units]))
     if file is not None:
-        frame = read_rows([Path(file)], specification, passed=further_columns)
+        frame = read_rows([Path(file)], specification, passed=further_columns, booleans=booleans)
         source = str(file)
     elif specification.dataset.generator == "demo":
         frame = generate_demo(seed=seed)
@@ -229,7 +235,7 @@ def load_table(
         notes = ()
     elif specification.files:
         files = find_files(specification, download=download)
-        frame = read_rows(files, specification, passed=further_columns)
+        frame = read_rows(files, specification, passed=further_columns, booleans=booleans)
         source = ", ".join(item.name for item in specification.files)
     else:
         raise ParameterError(
@@ -504,15 +510,20 @@ def _checked_numbers(
 
 
 def read_rows(
-    paths: Sequence[Path], specification: DatasetSpecification, *, passed: Sequence[str] = ()
+    paths: Sequence[Path],
+    specification: DatasetSpecification,
+    *,
+    passed: Sequence[str] = (),
+    booleans: bool = True,
 ) -> pd.DataFrame:
     """Read files as their description says: a column a feature, and the label if there is one.
 
     `passed`: further columns to read, under their names in the file. Missing cells stay missing.
-    The index counts the files' rows from 0, with gaps where filters left rows out.
+    The index counts the files' rows from 0, with gaps where filters left rows out. `booleans`:
+    columns of True and False are booleans, as they are without a description, and not texts.
     """
-    frames = [_bare_cells(Path(path), specification.parse, passed) for path in paths]
-    cells = pd.concat(frames, ignore_index=True)
+    files = [_bare_cells(Path(path), specification.parse, passed) for path in paths]
+    cells = pd.concat([file.texts for file in files], ignore_index=True)
     where = ", ".join(str(path) for path in paths)
     for row_filter in specification.filters:
         cells = cells[_passes(cells, row_filter, where)]
@@ -526,14 +537,20 @@ def read_rows(
         column = specification.column_of(name)
         if column not in cells:
             raise missing_column(column, cells.columns, where)
-        if feature.continuous:
+        flags = None
+        if booleans and feature.map is None and are_booleans(feature.values or []):
+            flags = _booleans(files, column, cells.index)
+        if flags is not None:
+            columns[name] = flags
+        elif feature.continuous:
             columns[name] = _numbers(cells[column], name, feature, where, decimal=decimal)
         else:
             columns[name] = _categories(cells[column], name, feature, where)
     for name in passed:
         if name not in cells:
             raise missing_column(name, cells.columns, where, for_model=True)
-        columns[name] = plain_cells(cells[name])
+        flags = _booleans(files, name, cells.index) if booleans else None
+        columns[name] = plain_cells(cells[name]) if flags is None else flags
     if specification.label.column in cells:
         columns[specification.label.column] = label_texts(
             cells[specification.label.column], specification.label
@@ -541,22 +558,58 @@ def read_rows(
     return pd.DataFrame(columns)
 
 
-def _bare_cells(path: Path, parsing: Parsing, passed: Sequence[str]) -> pd.DataFrame:
+@dataclass(frozen=True)
+class _File:
+    """The cells of one file."""
+
+    texts: pd.DataFrame  # Missing where the description says so.
+    typed: pd.DataFrame | None = None  # The same with the types of the file, if it has any.
+
+    def booleans(self, column: str) -> pd.Series[Any] | None:
+        """Return a column without other cells than booleans and missing ones; None of others."""
+        texts = self.texts[column]
+        if texts.isna().all():
+            return texts.astype(object)
+        if self.typed is None:
+            return boolean_cells(texts.str.strip())
+        # A text "True" of such a file is a text without a description, too.
+        cells = self.typed[column]
+        marked = texts.isna() & cells.notna()
+        if marked.any():
+            cells = cells.astype(object).mask(marked, None)
+        present = cells.dropna()
+        return cells if all(isinstance(cell, (bool, np.bool_)) for cell in present) else None
+
+
+def _booleans(files: Sequence[_File], column: str, rows: pd.Index[Any]) -> pd.Series[Any] | None:
+    """Return some rows of a column of booleans; None if it has others, or none at all.
+
+    A model takes the text of False for true, so it is given what it is without a description.
+    """
+    parts = [file.booleans(column) for file in files]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or all(part.isna().all() for part in known):
+        return None
+    return pd.concat(known, ignore_index=True).loc[rows]
+
+
+def _bare_cells(path: Path, parsing: Parsing, passed: Sequence[str]) -> _File:
     """Read cells without the blanks around them, and mark the texts that stand for missing values.
 
     Of a column that only the model needs nothing is known, so its blanks are kept.
     """
     if is_typed_file(path):
         # As a file of text would have them: what they mean is said by the description.
-        cells = read_frame(path).map(category_text, na_action="ignore")
+        typed = read_frame(path)
+        cells = typed.map(category_text, na_action="ignore")
         # No declared value is called so.
-        return cells.mask(cells == MISSING) if MISSING in parsing.missing else cells
+        return _File(cells.mask(cells == MISSING) if MISSING in parsing.missing else cells, typed)
     cells = read_cells(path, parsing, compressed=is_compressed(path))
     missing = [text.strip() for text in parsing.missing]
     for name in cells.columns:
         bare = cells[name].str.strip()
         cells[name] = (cells[name] if name in passed else bare).mask(bare.isin(missing))
-    return cells
+    return _File(cells)
 
 
 def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series[bool]:

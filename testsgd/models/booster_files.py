@@ -308,7 +308,8 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | Num
             if name in numbers and isinstance(dtype, pd.CategoricalDtype)
         ]
         frame = frame.assign(**{str(name): _category_numbers(frame[name]) for name in coded})
-        rows = xgboost.DMatrix(_with_categories(frame, categories), enable_categorical=True)
+        frame = _booleans_as_numbers(_with_categories(frame, categories), numbers)
+        rows = xgboost.DMatrix(frame, enable_categorical=True)
         answers = booster.predict(rows)
         # multi:softmax gives classes, as floats.
         return answers.astype(np.int64) if objective == "multi:softmax" else answers
@@ -369,10 +370,13 @@ def _lightgbm_model(booster: Any, objective: str, path: Path) -> FileModel | Num
     names = booster.feature_name()
     made_up = all(name == f"Column_{place}" for place, name in enumerate(names))
     columns = None if made_up else names
+    # Which of its columns are categories it does not say.
+    numbers = [] if booster.pandas_categorical else names
 
     def answer(frame: pd.DataFrame) -> Any:
         # Its own names have no blanks.
         asked = frame if columns is None else frame.set_axis(names, axis=1)
+        asked = _booleans_as_numbers(asked, numbers)
         return booster.predict(_with_categories(asked, names))
 
     if objective.startswith(("binary", "multiclass")):
@@ -493,6 +497,18 @@ def _with_categories(frame: pd.DataFrame, among: Collection[Any]) -> pd.DataFram
         and (pd.api.types.is_string_dtype(dtype) or pd.api.types.is_object_dtype(dtype))
     ]
     return frame.astype(dict.fromkeys(texts, "category")) if texts else frame
+
+
+def _booleans_as_numbers(frame: pd.DataFrame, among: Collection[Any]) -> pd.DataFrame:
+    """Return booleans beside missing cells, which are objects, as the numbers 0 and 1 and NaN."""
+    booleans = [
+        name
+        for name, dtype in frame.dtypes.items()
+        if name in among
+        and pd.api.types.is_object_dtype(dtype)
+        and pd.api.types.infer_dtype(frame[name], skipna=True) in ("boolean", "empty")
+    ]
+    return frame.astype(dict.fromkeys(booleans, np.float64)) if booleans else frame
 
 
 def _read(reader: Callable[[], Any], path: Path) -> Any:

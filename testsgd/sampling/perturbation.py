@@ -18,6 +18,7 @@ from testsgd.data import (
     category_codes,
     category_text,
     declared_indices,
+    declared_text,
     distinct_values,
 )
 
@@ -199,16 +200,17 @@ def _complete_type(
 def _original_values(column: pd.Series[Any], values: list[str]) -> list[Any]:
     """Return each declared value as the column writes it: 1, not "1", in a column of numbers."""
     _, uniques = distinct_values(column)
-    written = {category_text(unique): unique for unique in uniques}
+    written = {declared_text(unique, values): unique for unique in uniques}
     sample = next(iter(written.values()))
-    return [written[value] if value in written else _as_written(value, sample) for value in values]
-
-
-def _as_written(value: str, sample: Any) -> Any:
     # numpy's int8 would not read "200".
     kind = type(sample.item() if isinstance(sample, np.generic) else sample)
     if kind is bool:
-        return {"False": False, "True": True}.get(value, value)
+        booleans = {declared_text(boolean, values): boolean for boolean in (False, True)}
+        written = {**booleans, **written}
+    return [written[value] if value in written else _as_written(value, kind) for value in values]
+
+
+def _as_written(value: str, kind: type) -> Any:
     if kind in (int, float):
         try:
             number = kind(value)

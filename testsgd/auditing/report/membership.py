@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import MISSING, category_text, distinct_values
+from testsgd.data.categories import MISSING, category_text, declared_text, distinct_values
 from testsgd.data.cells import as_pandas, missing_column, renamed
 from testsgd.data.missing_texts import without_missing_text
 from testsgd.data.schema import DatasetSpecification
@@ -152,7 +152,8 @@ def with_joined_values(
 def _has_value(column: pd.Series[Any], values: set[str]) -> NDArray[np.bool_]:
     """Return which cells have one of some values; that cells are missing is a value, too."""
     codes, distinct = distinct_values(column)
-    wanted = [category_text(value) in values - {MISSING} for value in distinct]
+    known = values - {MISSING}
+    wanted = [declared_text(value, known) in known for value in distinct]
     # A missing cell has the code -1, which is the last place.
     return np.array([*wanted, MISSING in values], dtype=bool)[codes]
 
