@@ -100,7 +100,7 @@ def test_a_polars_table_has_the_same_people(result: AuditResult) -> None:
         assert other.filter(group.mask(other)).height == group.n_in
 
 
-def test_joined_values_are_known_to_the_result() -> None:
+def test_rare_values_together_are_known_to_the_result() -> None:
     random = np.random.default_rng(3)
     towns = [f"town {number}" for number in range(40)]
     shares = np.array([0.4, 0.3, *[0.3 / 38] * 38])
