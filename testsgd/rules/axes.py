@@ -524,12 +524,15 @@ def _category_axis(
             values=len(values),
         )
     rows_of_values = counts[np.array(codes) + 1]
-    is_rare = rows_of_values < min_rows
-    by_rows = np.argsort(-rows_of_values, kind="stable")
-    commonest = by_rows[~is_rare[by_rows]][:_COMMONEST]
-    rare = np.flatnonzero(is_rare)
-    # No rule selects all values.
-    together = tuple(rare.tolist()) if 1 < len(rare) < len(values) else ()
+    commonest = np.argsort(-rows_of_values, kind="stable")[:_COMMONEST]
+    rare = np.flatnonzero(rows_of_values < min_rows)
+    if len(rare) == len(values):
+        # No rule selects all values.
+        rare = np.setdiff1d(rare, commonest)
     return ManyValuesAxis(
-        name, values, tuple(codes), common=tuple(sorted(commonest.tolist())), rare=together
+        name,
+        values,
+        tuple(codes),
+        common=tuple(sorted(commonest.tolist())),
+        rare=tuple(rare.tolist()) if len(rare) > 1 else (),
     )
