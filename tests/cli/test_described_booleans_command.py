@@ -57,13 +57,13 @@ def rates(
     finished = testsgd("init", "people.csv", "--label", "granted", "--sensitive", sensitive)
     assert finished.code == 0
     (folder / "people.toml").write_text(finished.out, encoding="utf-8")
-    quick = ("--fail-above", "0.1", "--replicates", "99", "--stability", "0", "--force")
+    quick = ("--fail-above", "0.1", "--replicates", "99", "--stability", "0", "--format", "json")
     found = []
     for arguments in (
         ("people.csv", "--label", "granted", "--sensitive", sensitive),
         ("people.toml", "--data", "people.csv"),
     ):
-        finished = testsgd("audit", *arguments, *options, *quick, "--out", "out")
+        finished = testsgd("audit", *arguments, *options, *quick, "--force", "--out", "out")
         assert finished.code == 1, finished.err
         document = json.loads((folder / "out" / "result.json").read_text(encoding="utf-8"))
         found.append(
