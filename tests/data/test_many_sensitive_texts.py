@@ -18,7 +18,7 @@ LABELS = pd.Series(["no", "yes"])
 
 
 def towns(number: int, each: int) -> pd.DataFrame:
-    """Return rows of so many towns, some of them missing."""
+    """Return rows of towns, `each` of one and two without any."""
     names = [f"town {town:04}" for town in range(number) for _ in range(each)]
     return pd.DataFrame({"town": [*names, None, None]})
 
