@@ -380,14 +380,33 @@ class Draws:
 
 
 @dataclass(frozen=True)
+class Effects:
+    """What a unit of each random quantity does to the values of groups."""
+
+    # The quantities that do anything: many metrics take nothing from most of them.
+    counted: slice | NDArray[np.intp]
+    of_counted: Singles  # What a unit of each of these does, shape (counted, groups).
+
+    @classmethod
+    def of(cls, of_quantities: Singles) -> Effects:
+        """Return the effects, given those of all quantities, shape (q, groups)."""
+        counted = _as_slice(np.flatnonzero(of_quantities.any(axis=1)))
+        return cls(counted=counted, of_counted=of_quantities[counted])
+
+    def contracted(self, sums: Singles) -> Singles:
+        """Return the effects of sums (q, samples, groups), shape (samples, groups)."""
+        total: Singles = np.einsum("qg,qsg->sg", self.of_counted, sums[self.counted])
+        return total
+
+
+@dataclass(frozen=True)
 class _Deviation:
     """The effects of random quantities on the standardised values of a metric."""
 
     references: References
     wholes: Wholes
-    # What a unit of each quantity in a group does, and in its reference, shape (q, groups).
-    inside: Singles
-    outside: Singles
+    inside: Effects  # Of the quantities in a group; what is not inside a complement is outside.
+    outside: Singles  # What a unit of each quantity in its reference does, shape (q, groups).
 
     @classmethod
     def of(
@@ -430,21 +449,21 @@ class _Deviation:
         wholes = Wholes(None)
         if references.cells is None:
             wholes = Wholes.of(rule_sets, contingency, all_others=references.all_others)
+        of_inside = effects(inside)
+        of_outside = effects(outside)
+        if references.compared and references.cells is None:
+            of_inside = of_inside + of_outside
         return cls(
             references=references,
             wholes=wholes,
-            inside=effects(inside),
-            outside=effects(outside),
+            inside=Effects.of(of_inside),
+            outside=of_outside,
         )
 
     def largest(self, drawn: Singles, sums: Singles) -> Singles:
         """Return the largest deviation of each sample, shape (samples,)."""
         references = self.references
-        effects = self.inside
-        if references.compared and references.cells is None:
-            # What is not inside is outside.
-            effects = self.inside + self.outside
-        strayed = contracted(effects, sums)
+        strayed = self.inside.contracted(sums)
         if references.compared:
             chosen = drawn if references.cells is None else drawn[:, :, references.cells]
             strayed -= self.wholes.effects(chosen, self.outside)
@@ -453,14 +472,6 @@ class _Deviation:
             strayed.max(axis=1, initial=0.0), -strayed.min(axis=1, initial=0.0)
         )
         return furthest
-
-
-def contracted(effects: Singles, sums: Singles) -> Singles:
-    """Sum the products of effects (q, groups) and sums (q, samples, groups) over the quantities."""
-    # Many metrics take nothing from most quantities.
-    counted = _as_slice(np.flatnonzero(effects.any(axis=1)))
-    total: Singles = np.einsum("qg,qsg->sg", effects[counted], sums[counted])
-    return total
 
 
 def _as_slice(indices: NDArray[np.intp]) -> slice | NDArray[np.intp]:

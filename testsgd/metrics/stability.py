@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.metrics.bootstrap import (
     Draws,
+    Effects,
     Noise,
     Singles,
     Wholes,
-    contracted,
     noises_of,
     value_variance,
 )
@@ -217,22 +217,28 @@ def _first_distinct(order: NDArray[np.intp], are_near: NDArray[np.bool_]) -> NDA
 class _MovedValues:
     """Values of groups, and the effects of random quantities on them."""
 
-    value: Singles  # Shape (groups,).
+    value: Singles  # Shape (groups,); 0 where no row counts.
     effects: Singles  # What a unit of each quantity does, shape (q, groups).
 
     @classmethod
     def of(cls, sides: Sides, top: Floats, bottom: Floats) -> _MovedValues:
         """Return the values of sides; `top` and `bottom` (q,): what a unit adds to their sums."""
         counts = sides.denominator > 0
-        effects = top[:, None] - np.nan_to_num(sides.value) * bottom[:, None]
+        value = np.nan_to_num(sides.value)
+        effects = top[:, None] - value * bottom[:, None]
         return cls(
-            value=sides.value.astype(np.float32),
+            value=value.astype(np.float32),
             effects=(effects / np.where(counts, sides.denominator, 1)).astype(np.float32),
         )
 
+    @cached_property
+    def inside(self) -> Effects:
+        """The effects of sums over groups."""
+        return Effects.of(self.effects)
+
     def moved(self, sums: Singles) -> Singles:
         """Return the values with sums (q, samples, groups) added, shape (samples, groups)."""
-        moved = contracted(self.effects, sums)
+        moved = self.inside.contracted(sums)
         moved += self.value
         return moved
 
@@ -243,7 +249,7 @@ class _MovedValues:
         """
         moved = wholes.effects(drawn, self.effects)
         moved += self.value
-        moved -= contracted(self.effects, sums)
+        moved -= self.inside.contracted(sums)
         return moved
 
     def minus_others(self, outside: _MovedValues) -> _MovedValues:
@@ -263,14 +269,13 @@ class _MovedValues:
 
 @dataclass(frozen=True, kw_only=True)
 class _MovedGroups:
-    """The judged groups of a metric, whose values random sums move; arrays of shape (groups,)."""
+    """Groups of a metric, whose values random sums move; arrays of shape (groups,)."""
 
     groups: NDArray[np.intp]
-    judged: NDArray[np.bool_]
     measure: Measure
     inside: _MovedValues
     outside: _MovedValues
-    # How far the lower confidence bound is below the effect.
+    # How far the lower confidence bound is below the effect; infinitely far if not judged.
     margin: Singles
     # By how much a difference from all rows is less than that from the others.
     share_of_others: Singles
@@ -300,16 +305,20 @@ class _MovedGroups:
         inside = compared.inside.take(groups)
         outside = compared.outside.take(groups)
         error = _standard_errors(inside, outside, compared.measure)
+        judged = compared.judged[groups]
         top = noise.numerators[place]
         bottom = noise.denominators[place]
         return cls(
             groups=groups,
-            judged=compared.judged[groups],
             measure=compared.measure,
             inside=_MovedValues.of(inside, top, bottom),
             outside=_MovedValues.of(outside, top, bottom),
-            margin=(normal_quantile(1 - compared.error) * error).astype(np.float32),
-            share_of_others=_share_of_others(compared, inside).astype(np.float32),
+            margin=np.where(judged, normal_quantile(1 - compared.error) * error, np.inf).astype(
+                np.float32
+            ),
+            share_of_others=np.where(judged, _share_of_others(compared, inside), 1).astype(
+                np.float32
+            ),
             reference_cells=found.reference_cells,
             reference_index=index,
             wholes=wholes,
@@ -320,20 +329,24 @@ class _MovedGroups:
 
         Shape (samples, first); -1 where there are no more groups.
         """
-        bounds = self._effects(drawn, sums)
+        bounds = self._sizes(drawn, sums)
         bounds -= self.margin
         bounds *= self.share_of_others
-        bounds[:, ~self.judged] = -np.inf
         first = _largest(bounds)
         judged = np.isfinite(np.take_along_axis(bounds, first, axis=1))
         return np.where(judged, self.groups[first], -1)
 
-    def _effects(self, drawn: Singles, sums: Singles) -> Singles:
+    @cached_property
+    def _differences(self) -> _MovedValues:
+        """The differences from the complements."""
+        return self.inside.minus_others(self.outside)
+
+    def _sizes(self, drawn: Singles, sums: Singles) -> Singles:
         """Return the sizes of differences, or those of the logarithms of ratios."""
         of_others = self.reference_index is None and self.reference_cells is None
         if self.measure == "difference" and of_others:
             # By one contraction of the sums, not by one of each of the two values.
-            differences = self.inside.minus_others(self.outside).moved(sums)
+            differences = self._differences.moved(sums)
             differences -= self.wholes.effects(drawn, self.outside.effects)
             return np.abs(differences, out=differences)
         values = self.inside.moved(sums)
