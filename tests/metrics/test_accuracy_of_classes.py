@@ -220,6 +220,36 @@ def test_codes_that_mean_the_opposite_are_refused() -> None:
         assert testsgd.audit(model, PEOPLE[["age"]], labels, **options).summary.model.read_as
 
 
+def test_scores_of_another_class_are_refused() -> None:
+    paid = pd.Series(np.where(PEOPLE["age"] > 0, "paid", "default"))
+
+    def chance(rows: pd.DataFrame) -> Any:
+        """Return the probability of being paid back."""
+        return 1 / (1 + np.exp(-rows["age"]))
+
+    options: dict[str, Any] = {"sensitive_features": PEOPLE[["sex"]]}
+    rows = PEOPLE[["age"]]
+    for audited in (testsgd.audit, testsgd.audit_model_by_metrics):
+        with pytest.raises(ModelError, match="favo"):
+            audited(chance, rows, paid, favourable="default", **options)
+        audited(chance, rows, paid, favourable="paid", **options)
+        # As the error advises.
+        audited(lambda rows: 1 - chance(rows), rows, paid, favourable="default", **options)
+    scores = chance(rows)
+    codes = (paid == "paid").astype(int)
+    for true, other, meant in ((paid, "default", "paid"), (codes, 0, 1)):
+        with pytest.raises(ParameterError, match="favo"):
+            testsgd.audit_predictions(scores, true, favourable=other, **options)
+        for probabilities in (scores, 1 - scores):
+            favourable = meant if probabilities is scores else other
+            testsgd.audit_predictions(probabilities, true, favourable=favourable, **options)
+    # Scores that say nothing of the labels are those of a poor model only.
+    coin = pd.Series(np.where(np.arange(ROWS) % 2, "default", "paid"))
+    for favourable in ("default", "paid"):
+        testsgd.audit_predictions(scores, coin, favourable=favourable, **options)
+        testsgd.audit(chance, rows, coin, favourable=favourable, **options)
+
+
 def test_predictions_may_all_be_one_of_two_classes() -> None:
     true = pd.Series(np.where(PEOPLE["age"] > 0, "good", "bad"))
     result = testsgd.audit_predictions(

@@ -28,7 +28,7 @@ from testsgd.metrics.rules_of_kinds import (
     limit_of,
     no_true_numbers,
 )
-from testsgd.models.answers import no_scores_given
+from testsgd.models.answers import no_scores_given, opposed_rates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -600,6 +600,8 @@ def _of_numbers(
         if favourable is None and true is not None:
             guess = _guess(classes, names)
         truth = None if labels is None else labels.astype(np.float64)
+        if favourable is not None and labels is not None and labelled is not None:
+            _check_scores_meant(decisions, labels, labelled, joined_name(names))
     elif true is not None:
         truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         labelled = np.isfinite(truth)
@@ -621,6 +623,29 @@ def _of_numbers(
         favourable_labels=names,
         guess=guess,
         threshold=limit,
+    )
+
+
+def _check_scores_meant(
+    decisions: NDArray[np.bool_] | None,
+    labels: NDArray[np.bool_],
+    labelled: NDArray[np.bool_],
+    favourable: str,
+) -> None:
+    """Check that scores are not of another class than the favourable one that was named."""
+    if decisions is None:
+        return
+    opposed = opposed_rates(decisions[labelled], labels[labelled])
+    if opposed is None:
+        return
+    rate, rate_of_others = opposed
+    raise ParameterError(
+        f"the scores give {favourable!r} to {rate:.1%} of the rows with that label and to "
+        f"{rate_of_others:.1%} of the others, so they may be of another class",
+        where="favourable",
+        remedy="name the class that the scores are of (favourable=, --favorable), turn them round "
+        "(1 - score), or give the predicted classes in their place",
+        favourable=favourable,
     )
 
 

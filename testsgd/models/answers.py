@@ -457,8 +457,45 @@ class CheckedFunction(ABC, Generic[Asked]):
         return ModelError(what, where=f"model {self.name!r}", remedy=remedy, model=self.name)
 
 
+def opposed_rates(
+    decisions: NDArray[np.bool_], favourable: NDArray[np.bool_]
+) -> tuple[float, float] | None:
+    """Return the selection rates by true label, if decisions seem to mean the other label.
+
+    Parameters
+    ----------
+    decisions : numpy.ndarray of bool, shape (n,)
+        Whether each row got the favourable label.
+    favourable : numpy.ndarray of bool, shape (n,)
+        Whether it is the row's true label.
+
+    Returns
+    -------
+    tuple of two floats, or None
+        The rate of rows with the favourable label, and of the others, where the first is less by
+        more than chance explains; else None.
+
+    Examples
+    --------
+    >>> labels = np.array([True, False] * 50)
+    >>> opposed_rates(~labels, labels), opposed_rates(labels, labels)
+    ((0.0, 1.0), None)
+    """
+    count = int(favourable.sum())
+    count_of_others = len(favourable) - count
+    if count == 0 or count_of_others == 0:
+        return None
+    rate = float(decisions[favourable].mean())
+    rate_of_others = float(decisions[~favourable].mean())
+    overall = decisions.mean()
+    spread = overall * (1 - overall) * (1 / count + 1 / count_of_others)
+    if rate - rate_of_others >= -_RARE * np.sqrt(spread):
+        return None
+    return rate, rate_of_others
+
+
 def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> None:
-    """Check that codes such as 0 and 1, read by the order of the labels, are so read rightly.
+    """Check that scores, and codes such as 0 and 1 read by the order of labels, are read rightly.
 
     Parameters
     ----------
@@ -473,34 +510,40 @@ def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> Non
     ------
     ModelError
         If rows with the favourable label get it less often than others, by more than chance
-        explains: then 1 may well be the other label. Where the description's ``label.map`` says
-        what is what, it is believed, and 1 is never the label False.
+        explains: then 1, or a high score, may well be of the other label. Where the description's
+        ``label.map`` says what codes are, it is believed, and 1 is never the label False.
     """
     label = table.specification.label
     if table.labels is None or not isinstance(model, CheckedFunction):
         return
-    if not model.read_as or label.map or equal_labels(model.read_as.values()):
+    scores = model.output == "scores"
+    if not scores and (not model.read_as or label.map or equal_labels(model.read_as.values())):
         return
     labels = table.labels.iloc[: len(decisions)]
     known = labels.notna().to_numpy()
     favourable = (labels == label.favourable).to_numpy() & known
-    others = known & ~favourable
-    if not favourable.any() or not others.any():
+    opposed = opposed_rates(decisions[known], favourable[known])
+    if opposed is None:
         return
-    rate = decisions[favourable].mean()
-    rate_of_others = decisions[others].mean()
-    overall = decisions[known].mean()
-    spread = overall * (1 - overall) * (1 / favourable.sum() + 1 / others.sum())
-    if rate - rate_of_others >= -_RARE * np.sqrt(spread):
-        return
-    read = " and ".join(f"{code} as {word!r}" for code, word in model.read_as.items())
+    rate, rate_of_others = opposed
+    if scores:
+        answers = "its scores"
+        remedy = (
+            "name the label that the scores are of with --favorable (favourable=), or let the "
+            "model return the labels themselves"
+        )
+    else:
+        read = " and ".join(f"{code} as {word!r}" for code, word in model.read_as.items())
+        answers = f"its answers {read}, by the order of the labels,"
+        remedy = (
+            "say in the label.map of a description (testsgd init writes one) which label each "
+            "number stands for"
+        )
     raise ModelError(
-        f"its answers {read}, by the order of the labels, give {label.favourable!r} to {rate:.1%} "
-        f"of {favourable.sum():,} rows with that label and to {rate_of_others:.1%} of the others, "
-        "so they may mean the opposite",
+        f"{answers} give {label.favourable!r} to {rate:.1%} of {favourable.sum():,} rows with "
+        f"that label and to {rate_of_others:.1%} of the others, so they may mean the opposite",
         where=f"model {model.name!r}",
-        remedy="say in the label.map of a description (testsgd init writes one) which label each "
-        "number stands for",
+        remedy=remedy,
         model=model.name,
     )
 
