@@ -540,19 +540,26 @@ def check_labels(
         )
 
 
-def as_pandas(data: Any) -> pd.DataFrame | None:
+def as_pandas(data: Any, *, where: str = "the data") -> pd.DataFrame | None:
     """Return a data frame of pandas, polars, Arrow, ... as one of pandas.
 
     Parameters
     ----------
     data : object
         A data frame of pandas or of any library that narwhals knows, held in memory.
+    where : str
+        What to call the data in errors.
 
     Returns
     -------
     pandas.DataFrame or None
         A data frame of pandas as it is, not copied, but that decimals of fixed point are integers
         or floats; None if `data` is no data frame.
+
+    Raises
+    ------
+    DataError
+        If two columns of another library's data frame have one name.
 
     Examples
     --------
@@ -565,6 +572,9 @@ def as_pandas(data: Any) -> pd.DataFrame | None:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
         return None
+    except nw.exceptions.DuplicateError:
+        check_distinct_names(getattr(data, "column_names", data.columns), where=where)
+        raise
     # Column by column through numpy: pyarrow is not needed to leave polars.
     return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
 
@@ -579,6 +589,25 @@ def check_one_level(frame: pd.DataFrame, *, where: str) -> None:
             remedy="join them, as by frame.columns = ['_'.join(map(str, name)) for name in "
             "frame.columns]",
         )
+
+
+def check_distinct_names(names: Iterable[Any], *, where: str) -> None:
+    """Raise a :class:`DataError` if two columns have one name.
+
+    Examples
+    --------
+    >>> check_distinct_names(["age", "income"], where="the data")
+    """
+    before: set[Any] = set()
+    for name in names:
+        if name in before:
+            raise DataError(
+                f"two columns are called {name!r}",
+                where=where,
+                remedy="give each a name of its own, or leave one of them out",
+                column=name,
+            )
+        before.add(name)
 
 
 def _column(column: Any) -> Any:

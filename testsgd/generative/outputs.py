@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.cells import as_pandas, check_lines
+from testsgd.data.cells import as_pandas, check_distinct_names, check_lines
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.neutrality import PromptJudge
@@ -357,13 +357,9 @@ def _frame(source: Any) -> tuple[pd.DataFrame, str]:
     if isinstance(source, str | Path):
         path = Path(source)
         return _read_file(path), str(path)
-    frame = as_pandas(source)
+    frame = as_pandas(source, where="outputs")
     if frame is not None:
-        if not frame.columns.is_unique:
-            twice = frame.columns[frame.columns.duplicated()][0]
-            raise DataError(
-                f"the column {twice!r} stands twice", where="outputs", remedy="rename one of them"
-            )
+        check_distinct_names(frame.columns, where="outputs")
         return frame.reset_index(drop=True), ""
     if isinstance(source, Mapping):
         return _of_columns(source, where=""), ""

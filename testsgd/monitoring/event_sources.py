@@ -60,7 +60,7 @@ def event_source(events: Any, specification: MonitorSpecification) -> EventSourc
     if isinstance(events, Mapping):
         what = "one event stands where a list of events should"
         raise ParameterError(what, where="events", remedy="give a list")
-    frame = as_pandas(events)
+    frame = as_pandas(events, where="events")
     if frame is not None:
         return _frame(frame, specification)
     if not isinstance(events, Iterable):
