@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,16 @@ def read_cells(
     `blanks`: blanks before a cell are part of it; a quotation mark behind them is no quotation.
     `compressed`: the file may be compressed, as its name says.
     """
+    with readable_file(path, compressed=compressed) as plain:
+        return cells_of_plain_file(plain, parsing, blanks=blanks, where=str(path))
+
+
+@contextmanager
+def readable_file(path: Path, *, compressed: bool = False) -> Iterator[Path]:
+    """Yield a regular file that holds what a file or a stream holds; an ``OSError`` is reported."""
     try:
         with plain_file(path, compressed=compressed) as plain:
-            return cells_of_plain_file(plain, parsing, blanks=blanks, where=str(path))
+            yield plain
     except FileNotFoundError as error:
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
