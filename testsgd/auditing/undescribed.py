@@ -39,7 +39,12 @@ from testsgd.data import (
     infer_specification,
     read_frame,
 )
-from testsgd.data.cells import check_one_level, missing_column, shown_columns
+from testsgd.data.cells import (
+    check_distinct_names,
+    check_one_level,
+    missing_column,
+    shown_columns,
+)
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.data.table import EarlierAnswers
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
@@ -420,14 +425,15 @@ def rows_of(data: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are no columns with names, or with names of several levels, or there are no rows.
+        If they are no columns with names, or with names of several levels, or there are no rows, or
+        two columns have one name.
 
     Examples
     --------
     >>> rows_of(pd.DataFrame({0: [30]})).columns.tolist()
     ['0']
     """
-    rows = as_pandas(fetched(data))
+    rows = as_pandas(fetched(data), where="data")
     if rows is None:
         raise DataError(
             f"the rows are a {type(data).__name__}, not a data frame",
@@ -437,7 +443,9 @@ def rows_of(data: Any) -> pd.DataFrame:
     if rows.empty:
         raise DataError("there are no rows", where="data", remedy="give a table with rows")
     check_one_level(rows, where="data")
-    return rows.rename(columns=str)
+    named = rows.rename(columns=str)
+    check_distinct_names(named.columns, where="data")
+    return named
 
 
 def with_sensitive(

@@ -23,6 +23,7 @@ from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
 from testsgd.metrics.rules_of_kinds import (
     check_finite,
+    check_true_finite,
     kind_of_decimals,
     kind_of_whole_numbers,
     limit_of,
@@ -322,6 +323,7 @@ def read_predictions(
     check_present(int(predicted.isna().sum()), where="y_pred")
     true = None if y_true is None else values_of(y_true, "y_true", rows=rows)
     if true is not None:
+        _check_true_finite(true)
         predicted, true = booleans_as_numbers(predicted, true)
     weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
     kind = _kind(predicted, true, as_numbers=as_numbers, as_scores=as_scores)
@@ -414,7 +416,17 @@ def are_numbers(values: pd.Series[Any]) -> bool:
     if not numeric or pd.api.types.is_bool_dtype(values.dtype):
         return False
     different = values.dropna().unique()
-    return bool((different % 1 != 0).any()) or kind_of_whole_numbers(len(different)) == "numbers"
+    # The remainder of an infinite one is no number; it is refused later.
+    with np.errstate(invalid="ignore"):
+        decimals = bool((different % 1 != 0).any())
+    return decimals or kind_of_whole_numbers(len(different)) == "numbers"
+
+
+def _check_true_finite(true: pd.Series[Any]) -> None:
+    """Refuse true labels that are numbers, of which some are infinite; no class is called so."""
+    if pd.api.types.is_float_dtype(true.dtype):
+        numbers = true.to_numpy(dtype=np.float64, na_value=np.nan)
+        check_true_finite(int(np.isinf(numbers).sum()), where="y_true")
 
 
 def _kind(
@@ -602,6 +614,8 @@ def _of_numbers(
         truth = None if labels is None else labels.astype(np.float64)
     elif true is not None:
         truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        # Also of texts such as inf.
+        check_true_finite(int(np.isinf(truth).sum()), where="y_true")
         labelled = np.isfinite(truth)
         if not labelled.any():
             raise no_true_numbers("y_true")
