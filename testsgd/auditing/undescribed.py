@@ -328,6 +328,7 @@ def audit_file(
     model: Any = None,
     label: str | None = None,
     encoding: str | None = None,
+    trust_pickle: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> AuditResult:
@@ -347,6 +348,8 @@ def audit_file(
         The column with the true labels.
     encoding : str, optional
         As for :func:`testsgd.data.read_frame`.
+    trust_pickle : bool
+        Whether a pickled file may be read as the model, which runs the code that is in it.
     progress : callable, optional
         As for :func:`testsgd.audit`.
     **options
@@ -391,6 +394,7 @@ def audit_file(
             features,
             labels,
             sensitive_features=sensitive_features,
+            trust_pickle=trust_pickle,
             name=name,
             progress=progress,
             **options,
