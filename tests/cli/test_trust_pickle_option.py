@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +78,18 @@ SHORT = {
 }
 
 
+def marked(names: Iterable[str]) -> list[Any]:
+    """Return names as parameters; what retrains by samples is slow."""
+    slow = {"mitigate": [pytest.mark.slow]}
+    return [pytest.param(name, marks=slow.get(name, ())) for name in names]
+
+
 def test_several_commands_read_models() -> None:
     assert WITH_MODEL.keys() >= {"audit", "mitigate", "compare"}
 
 
 @pytest.mark.usefixtures("people")
-@pytest.mark.parametrize("command", WITH_MODEL)
+@pytest.mark.parametrize("command", marked(WITH_MODEL))
 def test_what_a_command_advises_works(command: str, testsgd: Run, fails: Run) -> None:
     given = [*command.split(), "people.toml", "--data", "people.csv", "--model", "model.joblib"]
     given += SHORT.get(command, [])
@@ -102,7 +108,7 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", marked(CALLS))
 def test_what_a_call_advises_works(name: str, people: pd.DataFrame, folder: Path) -> None:
     call = getattr(package, name)
     given: dict[str, Any] = {**CALLS[name], "progress": False}
