@@ -33,6 +33,7 @@ from testsgd.auditing.values import check_same_order, column_of, values_of
 from testsgd.data import (
     Table,
     as_pandas,
+    category_text,
     check_row_order,
     check_table,
     fetched,
@@ -45,11 +46,18 @@ from testsgd.data.cells import (
     missing_column,
     shown_columns,
 )
+from testsgd.data.classes import (
+    LABELS_BESIDE,
+    LABELS_LEFT_OUT,
+    OTHER_COLUMN,
+    classes_of_file,
+)
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.data.table import EarlierAnswers
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
 from testsgd.models import (
+    PROBE_ROWS,
     CallableModel,
     LoadedModel,
     Model,
@@ -248,6 +256,7 @@ def model_and_rows(
         answer_columns = dict.fromkeys(columns_of_values(frame, known, but=sensitive), IS_LABEL)
     else:
         known, first = _classes(model, given_rows, inputs, batch_size, max_queries)
+        _check_several_classes(known, rows=len(frame), fitted=first is None)
 
     def described(answers: Mapping[str, str]) -> tuple[LoadedModel[Model], Table]:
         """Return the model and its rows; `answers` are columns that are no features."""
@@ -333,6 +342,7 @@ def audit_file(
     model: Any = None,
     label: str | None = None,
     encoding: str | None = None,
+    trust_pickle: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> AuditResult:
@@ -352,6 +362,8 @@ def audit_file(
         The column with the true labels.
     encoding : str, optional
         As for :func:`testsgd.data.read_frame`.
+    trust_pickle : bool
+        Whether a pickled file may be read as the model, which runs the code that is in it.
     progress : callable, optional
         As for :func:`testsgd.audit`.
     **options
@@ -391,24 +403,28 @@ def audit_file(
     labels = None if label is None else frame[label]
     features = frame.drop(columns=[item for item in (predictions, label) if item is not None])
     if predictions is None:
-        return audit_undescribed(
-            model,
-            features,
+        with classes_of_file(f"{path}, column {label!r}", instead=LABELS_LEFT_OUT):
+            return audit_undescribed(
+                model,
+                features,
+                labels,
+                sensitive_features=sensitive_features,
+                trust_pickle=trust_pickle,
+                name=name,
+                progress=progress,
+                **options,
+            )
+    instead = LABELS_BESIDE if label is None else OTHER_COLUMN
+    with classes_of_file(f"{path}, column {predictions!r}", instead=instead):
+        return audit_decisions(
+            frame[predictions],
             labels,
-            sensitive_features=sensitive_features,
+            sensitive_features=features[list(sensitive_features)],
+            other_features=features,
             name=name,
             progress=progress,
             **options,
         )
-    return audit_decisions(
-        frame[predictions],
-        labels,
-        sensitive_features=features[list(sensitive_features)],
-        other_features=features,
-        name=name,
-        progress=progress,
-        **options,
-    )
 
 
 def rows_of(data: Any) -> pd.DataFrame:
@@ -533,6 +549,35 @@ def _classes(
     first = _FirstAnswers(positions, chosen[list(inputs)], predictions.to_numpy())
     is_score = pd.api.types.is_float_dtype(predictions.dtype)
     return pd.Series(["no", "yes"] if is_score else list(predictions)), first
+
+
+def _check_several_classes(answers: pd.Series[Any], *, rows: int, fitted: bool) -> None:
+    """Raise an error if what a model answered about some of the rows, or all, is of one class.
+
+    `fitted`: they are no answers, but the classes that it was fitted to.
+    """
+    if answers.nunique() != 1:
+        return
+    if fitted:
+        raise ParameterError(
+            f"the model was fitted to one class only: {category_text(answers.iloc[0])!r}",
+            where="model",
+            remedy="give one that was fitted to rows of several",
+        )
+    asked = len(answers)
+    of_rows = f"{asked:,} of the {rows:,} rows" if asked < rows else f"all {rows:,} rows"
+    enough = rows + min(PROBE_ROWS, rows)
+    instead = (
+        f"allow {enough:,} queries, enough for all rows (--max-queries, max_queries=)"
+        if asked < rows
+        else "give rows about which it answers otherwise"
+    )
+    raise ParameterError(
+        f"the model answered {category_text(answers.iloc[0])!r} about {of_rows}, and without "
+        "labels its answers say which classes there are",
+        where="model",
+        remedy=f"{instead}, or give true labels that have several classes (--label, y)",
+    )
 
 
 def predictions_of_model(
