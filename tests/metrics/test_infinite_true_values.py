@@ -1,4 +1,4 @@
-"""True values that are infinite: refused in one line, as infinite predictions are."""
+"""True values that are infinite, or no numbers: refused in one line, as predictions are."""
 
 from __future__ import annotations
 
@@ -82,3 +82,17 @@ def test_missing_true_values_do_not_count() -> None:
     kept = PEOPLE.assign(error=PAY - WAGE)[~BAD].groupby("sex")["error"].mean()
     row = result.groups.set_index("text").loc["sex = f"]
     assert row["effect"] == pytest.approx(kept["f"] - kept["m"])
+
+
+@pytest.mark.parametrize(("text", "known"), [("high", None), ("?", False), (" 31.5 ", True)])
+def test_a_true_value_that_is_no_number_is_refused_and_a_missing_one_not(
+    text: str, known: bool | None
+) -> None:
+    true = WAGE.astype(object)
+    true[BAD] = text
+    if known is None:
+        with pytest.raises(DataError, match="high"):
+            testsgd.audit_metrics(PAY, true, sensitive_features=PEOPLE, metrics="mean_error")
+        return
+    result = testsgd.audit_metrics(PAY, true, sensitive_features=PEOPLE, metrics="mean_error")
+    assert result.summary.metrics[0].counted == (ROWS if known else ROWS - BAD.sum())

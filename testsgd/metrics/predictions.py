@@ -19,6 +19,7 @@ from testsgd.data.classes import (
     guess_among,
     note_on_favourable,
 )
+from testsgd.data.frames import MISSING_TEXTS
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
 from testsgd.metrics.rules_of_kinds import (
@@ -30,6 +31,7 @@ from testsgd.metrics.rules_of_kinds import (
     no_true_numbers,
 )
 from testsgd.models.answers import no_scores_given
+from testsgd.report.formatting import plural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -422,6 +424,28 @@ def are_numbers(values: pd.Series[Any]) -> bool:
     return decimals or kind_of_whole_numbers(len(different)) == "numbers"
 
 
+def _true_numbers(true: pd.Series[Any]) -> Floats:
+    """Return the true values of predicted numbers, shape (n,); NaN where one is missing."""
+    numbers = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    # Also of texts such as inf.
+    check_true_finite(int(np.isinf(numbers).sum()), where="y_true")
+    if not np.isfinite(numbers).any():
+        raise no_true_numbers("y_true")
+    unread = np.flatnonzero(np.isnan(numbers) & true.notna().to_numpy())
+    texts = true.iloc[unread].astype(str).str.strip()
+    others = texts[~texts.isin(MISSING_TEXTS)]
+    if len(others):
+        raise DataError(
+            f"{plural(len(others), 'true value')} of predicted numbers "
+            f"{'is no number' if len(others) == 1 else 'are no numbers'}, the first is "
+            f"{others.iloc[0]!r}",
+            where="y_true",
+            remedy="give numbers, and nothing where a value is not known",
+            value=others.iloc[0],
+        )
+    return numbers
+
+
 def _check_true_finite(true: pd.Series[Any]) -> None:
     """Refuse true labels that are numbers, of which some are infinite; no class is called so."""
     if pd.api.types.is_float_dtype(true.dtype):
@@ -613,12 +637,8 @@ def _of_numbers(
             guess = _guess(classes, names)
         truth = None if labels is None else labels.astype(np.float64)
     elif true is not None:
-        truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-        # Also of texts such as inf.
-        check_true_finite(int(np.isinf(truth).sum()), where="y_true")
+        truth = _true_numbers(true)
         labelled = np.isfinite(truth)
-        if not labelled.any():
-            raise no_true_numbers("y_true")
         truth = np.where(labelled, truth, 0.0)
         labels = None if limit is None else truth > limit
     return Predictions(
