@@ -368,6 +368,19 @@ def is_booster(source: Any, library: str) -> bool:
     return type(source).__name__ == "Booster" and _library_of(source) == library
 
 
+def is_catboost(source: Any) -> bool:
+    """Return whether an object is a plain ``CatBoost``, which has no answers of its own kind.
+
+    A ``CatBoostClassifier`` predicts classes, and a ``CatBoostRegressor`` numbers.
+
+    Examples
+    --------
+    >>> is_catboost(len)
+    False
+    """
+    return type(source).__name__ == "CatBoost" and _library_of(source) == "catboost"
+
+
 def positional_width(source: Any) -> int | None:
     """Return how many columns a model, or its method, takes by their places alone.
 
