@@ -24,6 +24,7 @@ from testsgd.auditing import (
     columns_of_values,
     find_model_and_table,
     model_and_rows,
+    names_for_model,
     note_on_rows,
     positions_with,
     predictions_of_model,
@@ -213,6 +214,7 @@ def audit_model_by_metrics(
             name=name,
             called=called,
             counter=Counter(named("asking about rows", reporter), len(rows)),
+            given_names=names_for_model(model, data),
         )
         read = read_predictions(
             answers.predictions,
@@ -423,6 +425,7 @@ def _ask(
     name: str,
     called: str | None,
     counter: Counter,
+    given_names: Mapping[str, Any],
 ) -> _Answers:
     """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`.
 
@@ -443,6 +446,7 @@ def _ask(
             named_columns(model, rows.columns) or tuple(rows.columns),
             batch_size=BATCH_ROWS,
             counter=counter,
+            given_names=given_names,
         )
         if (missing := predictions.isna().to_numpy()).any():
             what, remedy = no_answer(int(np.flatnonzero(missing)[0]))
@@ -469,6 +473,7 @@ def _ask(
         name=name,
         called=called,
         varied=False,
+        given_names=given_names,
     )
     label = table.specification.label
     with_classes = compares_classes(metrics, label)

@@ -300,6 +300,11 @@ class CheckedFunction(ABC, Generic[Asked]):
     def given(self, asked: Any) -> Asked:
         """Return what the function takes of some rows or texts."""
 
+    def _own(self, given: Any) -> Asked:
+        """Return a copy of what the function takes, for the function alone."""
+        copied: Asked = given.copy()
+        return copied
+
     @abstractmethod
     def _takes(self, given: Asked) -> str:
         """Return in words what the function must accept."""
@@ -388,7 +393,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         try:
             # Copied whole: a shallow copy of a frame shares cells with ours, which even pandas 3
             # lets `frame["age"].array[0] = 1` write to.
-            answers = function(given.copy())
+            answers = function(self._own(given))
         except TestSGDError:
             raise
         except (Exception, SystemExit) as error:
