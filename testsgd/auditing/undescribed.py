@@ -193,13 +193,15 @@ def model_and_rows(
     max_queries: int | None = None,
     called: str | None = None,
     varied: bool = True,
+    given_names: Mapping[str, Any] | None = None,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
     The parameters are those of :func:`audit_undescribed`, and so are the errors. `max_queries` is
     the budget of the audit, of which this is a part; None for any. `called` is what
     to call a model that was opened before; `varied`: whether features will be, so that the model is
-    asked which of them are its own decisions.
+    asked which of them are its own decisions; `given_names`: as :func:`names_for_model` returns
+    them, if not those of `rows`.
 
     Returns
     -------
@@ -225,6 +227,8 @@ def model_and_rows(
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
+    if given_names is None:
+        given_names = names_for_model(model, rows)
     file = None
     if isinstance(model, (str, Path)):
         called = str(model)
@@ -255,7 +259,7 @@ def model_and_rows(
         check_no_answers(frame[[item for item in sensitive if item in frame]], {"y": labels})
         answer_columns = dict.fromkeys(columns_of_values(frame, known, but=sensitive), IS_LABEL)
     else:
-        known, first = _classes(model, given_rows, inputs, batch_size, max_queries)
+        known, first = _classes(model, given_rows, inputs, batch_size, max_queries, given_names)
         _check_several_classes(known, rows=len(frame), fitted=first is None)
 
     def described(answers: Mapping[str, str]) -> tuple[LoadedModel[Model], Table]:
@@ -283,6 +287,8 @@ def model_and_rows(
         )
         if called is not None:
             loaded.model.name = called
+        if isinstance(loaded.model, CallableModel):
+            loaded.model.given_names = given_names
         if file is not None:
             loaded = replace(loaded, file_sha256=sha256_of_file(file))
         if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
@@ -464,6 +470,34 @@ def rows_of(data: Any) -> pd.DataFrame:
     return named
 
 
+def names_for_model(model: Any, data: Any) -> dict[str, Any]:
+    """Return the names of columns that are no texts, by the texts that stand for them in reports.
+
+    A function or an estimator is asked with the names that the rows were given with.
+
+    Parameters
+    ----------
+    model : object
+        What the user gave as the model. One that is opened or adapted takes texts.
+    data : object
+        The rows, as they were given.
+
+    Returns
+    -------
+    dict of str to object
+
+    Examples
+    --------
+    >>> names_for_model(len, pd.DataFrame({0: [30], "age": [40]}))
+    {'0': 0}
+    """
+    if isinstance(model, (str, Path)) or not isinstance(data, pd.DataFrame):
+        return {}
+    if adapted(model) is not model:
+        return {}
+    return {str(name): name for name in data.columns if not isinstance(name, str)}
+
+
 def with_sensitive(
     given_rows: pd.DataFrame, sensitive_features: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -531,6 +565,7 @@ def _classes(
     inputs: Sequence[str],
     batch_size: int | None,
     max_queries: int | None,
+    given_names: Mapping[str, Any],
 ) -> tuple[pd.Series[Any], _FirstAnswers | None]:
     """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores.
 
@@ -545,7 +580,9 @@ def _classes(
         return pd.Series(list(np.ravel(known))), None
     positions = spread_positions(len(rows), len(rows), max_queries)
     chosen = rows.iloc[positions]
-    predictions = predictions_of_model(model, chosen, inputs, batch_size=batch_size)
+    predictions = predictions_of_model(
+        model, chosen, inputs, batch_size=batch_size, given_names=given_names
+    )
     first = _FirstAnswers(positions, chosen[list(inputs)], predictions.to_numpy())
     is_score = pd.api.types.is_float_dtype(predictions.dtype)
     return pd.Series(["no", "yes"] if is_score else list(predictions)), first
@@ -587,6 +624,7 @@ def predictions_of_model(
     *,
     batch_size: int | None = None,
     counter: Counter | None = None,
+    given_names: Mapping[str, Any] | None = None,
 ) -> pd.Series[Any]:
     """Return what a model predicts of rows, as it is: classes, scores or numbers.
 
@@ -602,6 +640,8 @@ def predictions_of_model(
         The most rows in one call; all at once if not given.
     counter : Counter, optional
         It counts the rows that were asked about.
+    given_names : mapping of str to object, optional
+        As :func:`names_for_model` returns them.
 
     Returns
     -------
@@ -640,7 +680,7 @@ def predictions_of_model(
         for start in range(0, len(rows), size):
             batch = rows[list(inputs)].iloc[start : start + size]
             with contextlib.nullcontext() if counter is None else counter.asking(len(batch)):
-                answers = np.ravel(called(batch.copy()))
+                answers = np.ravel(called(batch.rename(columns=given_names or {}).copy()))
             if len(answers) != len(batch):
                 raise ModelError(
                     f"the model returned {len(answers):,} answers about {len(batch):,} rows",

@@ -339,8 +339,18 @@ def read_predictions(
             with_favourable=with_favourable,
         )
         return read if scores is None else _with_scores(read, scores)
+    named = None
+    if as_scores and true is None and favourable is not None:
+        # Without true labels a model alone says which labels there are.
+        named = (category_text(favourable),)
     return _of_numbers(
-        predicted, true, kind=kind, weights=weights, favourable=favourable, threshold=threshold
+        predicted,
+        true,
+        kind=kind,
+        weights=weights,
+        favourable=favourable,
+        threshold=threshold,
+        named=named,
     )
 
 
@@ -619,10 +629,12 @@ def _of_numbers(
     weights: Floats | None,
     favourable: Any,
     threshold: float | None,
+    named: tuple[str, ...] | None = None,
 ) -> Predictions:
     """Return predictions that are scores or numbers, with decisions if there is a threshold.
 
-    Labels of scores are classes; those of numbers are numbers, above the threshold or not.
+    Labels of scores are classes; those of numbers are numbers, above the threshold or not. `named`:
+    the favourable labels of scores, if they need not be found.
     """
     numbers = predicted.to_numpy(dtype=np.float64)
     limit = limit_of(kind, threshold)
@@ -630,7 +642,7 @@ def _of_numbers(
     labels = truth = labelled = guess = None
     names: tuple[str, ...] = ()
     if kind == "scores":
-        names = favourable_labels(true, favourable)
+        names = favourable_labels(true, favourable) if named is None else named
         classes = [] if true is None else _classes_of(true, favourable)
         labels, labelled = _labels(true, names, classes)
         if favourable is None and true is not None:
