@@ -63,12 +63,22 @@ def csv(folder: Path) -> Path:
     return path
 
 
+def csv_with(separator: str) -> Write:
+    def write(folder: Path) -> Path:
+        path = folder / "log.csv"
+        pd.DataFrame(ROWS).to_csv(path, index=False, sep=separator)
+        return path
+
+    return write
+
+
 def polars_frame(folder: Path) -> Any:
     return pytest.importorskip("polars").DataFrame(COLUMNS)
 
 
 SOURCES: list[Write] = [
     json_lines, json_list, json_columns, csv, polars_frame,
+    csv_with(";"), csv_with("\t"),
     lambda folder: str(csv(folder)),
     lambda folder: ROWS,
     lambda folder: iter(ROWS),

@@ -268,6 +268,11 @@ def own_metric(predicted: Any, true: Any) -> Any:
 WRONG: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "a function": ("scores", {}, {"metrics": own_metric}),
     "infinite": ("numbers", {"said": np.inf}, {}),
+    "an infinite true number": (
+        "numbers",
+        {"true": np.where(np.arange(ROWS) % 100 == 0, -np.inf, 1.0)},
+        {"label": "true"},
+    ),
     "a text for a number": ("numbers", {"true": "high"}, {"label": "true"}),
     "no true number": ("numbers", {"true": np.nan}, {"label": "true"}),
     "no true label": ("scores", {"true": None}, {"label": "true"}),

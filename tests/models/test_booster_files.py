@@ -318,3 +318,181 @@ def test_a_model_of_catboost_that_names_no_columns_counts_them(kind: str, tmp_pa
         testsgd.audit_model_by_metrics(
             numbers, more, rows["age"], sensitive_features=["woman"], metrics=["mean"]
         )
+
+
+def _classifier(library: str, **options: Any) -> tuple[Any, str]:
+    """Return a classifier of a library, and the name of its file."""
+    module: Any = pytest.importorskip(library)
+    if library == "xgboost":
+        return module.XGBClassifier(n_estimators=10, max_depth=3, **options), "model.json"
+    if library == "lightgbm":
+        return module.LGBMClassifier(n_estimators=20, verbose=-1, **options), "model.txt"
+    quiet = {"iterations": 20, "verbose": False, "allow_writing_files": False}
+    return module.CatBoostClassifier(**quiet, **options), "model.cbm"
+
+
+def _saved(model: Any, path: Path) -> Path:
+    (model.booster_ if path.suffix == ".txt" else model).save_model(str(path))
+    return path
+
+
+LIBRARIES = ["xgboost", "lightgbm", "catboost"]
+
+
+def _values(model: Any, rows: pd.DataFrame, labels: Any, **options: Any) -> pd.DataFrame:
+    """Return what metrics of two groups are."""
+    result = testsgd.audit_model_by_metrics(
+        model, rows, labels, sensitive_features=["woman"], **options
+    )
+    return result.groups[["metric", "text", "value", "reference_value"]]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_the_scores_of_a_file_are_the_probabilities_of_its_classifier(
+    library: str, favourable: int, tmp_path: Path
+) -> None:
+    rows, granted = people()
+    model, name = _classifier(library)
+    model.fit(rows, granted)
+    path = _saved(model, tmp_path / name)
+    scores = model.predict_proba(rows)[:, favourable]
+    women = (rows["woman"] == 1).to_numpy()
+    wanted = ["mean_score", "calibration_error", "selection_rate"]
+    asked: list[Any] = [path]
+    if library != "catboost":
+        asked.append(model.booster_ if library == "lightgbm" else model.get_booster())
+    for source in asked:
+        found = _values(source, rows, granted, metrics=wanted, favourable=favourable)
+        pd.testing.assert_frame_equal(
+            found, _values(model, rows, granted, metrics=wanted, favourable=favourable)
+        )
+        [mean] = found[(found["metric"] == "mean_score") & (found["text"] == "woman = 1")]["value"]
+        assert mean == pytest.approx(scores[women].mean(), abs=1e-6)
+        above = _values(
+            source,
+            rows,
+            granted,
+            metrics=["selection_rate"],
+            favourable=favourable,
+            threshold=0.2,
+        )
+        [rate] = above[above["text"] == "woman = 1"]["value"]
+        assert rate == (scores[women] > 0.2).mean()
+        without_labels = _values(source, rows, None, metrics=["mean_score"], favourable=favourable)
+        [mean] = without_labels[without_labels["text"] == "woman = 1"]["value"]
+        assert mean == pytest.approx(scores[women].mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("library", "options"),
+    [
+        ("xgboost", {}),
+        ("xgboost", {"objective": "multi:softmax"}),
+        ("lightgbm", {}),
+        ("catboost", {}),
+    ],
+)
+def test_scores_of_one_of_three_classes(
+    library: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    rows, _ = people()
+    level = pd.cut(rows["income"], [-np.inf, 45, 55, np.inf], labels=False)
+    model, name = _classifier(library, **options)
+    model.fit(rows, level)
+    path = _saved(model, tmp_path / name)
+    found = _values(path, rows, level, metrics=["mean_score"], favourable=2)
+    [mean] = found[found["text"] == "woman = 1"]["value"]
+    scores = model.predict_proba(rows)[:, 2]
+    assert mean == pytest.approx(scores[(rows["woman"] == 1).to_numpy()].mean(), abs=1e-6)
+
+
+def test_a_file_without_probabilities_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, granted = people()
+    model, name = _classifier("xgboost", objective="binary:hinge")
+    path = _saved(model.fit(rows, granted), tmp_path / name)
+    rows.assign(granted=granted).to_csv(tmp_path / "people.csv", index=False)
+    chosen = ["--label", "granted", "--sensitive", "woman", "--out", str(tmp_path / "results")]
+    command = ["audit", str(tmp_path / "people.csv"), "--model", str(path), *chosen]
+    for further in (["--metrics", "mean_score"], ["--threshold", "0.3"]):
+        assert _run([*command, *further]) == 2
+        message = capsys.readouterr().err
+        assert "probability" in message
+        assert "lambda" not in message
+
+
+@pytest.mark.parametrize("described", [False, True])
+def test_a_file_with_probabilities_has_a_threshold_as_the_error_says(
+    described: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows, granted = people()
+    rows = rows.astype({"woman": int})
+    model, name = _classifier("xgboost")
+    path = _saved(model.fit(rows, granted), tmp_path / name)
+    data = tmp_path / "people.csv"
+    rows.assign(granted=granted).to_csv(data, index=False)
+    asked = [str(data), "--label", "granted", "--sensitive", "woman"]
+    if described:
+        assert _run(["init", *asked]) == 0
+        description = tmp_path / "people.toml"
+        description.write_text(capsys.readouterr().out)
+        asked = [str(description), "--data", str(data)]
+    further = ["--out", str(tmp_path / "results"), "--threshold", "0.3"]
+    command = ["audit", *asked, "--model", str(path), *further]
+    capsys.readouterr()
+    assert _run(command) == 2
+    assert "--metrics selection_rate" in capsys.readouterr().err
+    assert _run([*command, "--metrics", "selection_rate"]) == 0
+    result = testsgd.MetricsResult.from_json(tmp_path / "results" / "result.json")
+    [metric] = result.summary.metrics
+    assert metric.overall == (model.predict_proba(rows)[:, 1] > 0.3).mean()
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_a_plain_catboost_is_read_as_its_file_is(names: bool, tmp_path: Path) -> None:
+    catboost = pytest.importorskip("catboost")
+    rows, _ = people()
+    # Sums just above 0 are those of probabilities just above one half.
+    often = (np.arange(len(rows)) % 10 < 6).astype(int)
+    model = catboost.CatBoost(
+        {
+            "loss_function": "Logloss",
+            "iterations": 3,
+            "learning_rate": 0.01,
+            "verbose": False,
+            "allow_writing_files": False,
+        }
+    ).fit(rows if names else rows.to_numpy(), often)
+    model.save_model(str(tmp_path / "model.cbm"))
+    predicted = np.asarray(model.predict(rows, prediction_type="Class"), dtype=float)
+    assert predicted.mean() > 0.8
+    for source in (model, tmp_path / "model.cbm"):
+        result = testsgd.audit(source, rows, often, sensitive_features=["woman"], **QUICK)
+        assert result.summary.overall_rate == predicted.mean()
+    pd.testing.assert_frame_equal(
+        _values(model, rows, often, metrics=["mean_score"]),
+        _values(tmp_path / "model.cbm", rows, often, metrics=["mean_score"]),
+    )
+
+
+@pytest.mark.parametrize("loss", ["RMSE", "Poisson"])
+def test_a_plain_catboost_of_numbers_gives_numbers(loss: str, tmp_path: Path) -> None:
+    catboost = pytest.importorskip("catboost")
+    rows, salary = salaries()
+    model = catboost.CatBoost(
+        {
+            "loss_function": loss,
+            "iterations": 3,
+            "verbose": False,
+            "allow_writing_files": False,
+        }
+    ).fit(rows, salary / 1000)
+    model.save_model(str(tmp_path / "model.cbm"))
+    pd.testing.assert_frame_equal(
+        _values(model, rows, salary / 1000, metrics=["mean"]),
+        _values(tmp_path / "model.cbm", rows, salary / 1000, metrics=["mean"]),
+    )

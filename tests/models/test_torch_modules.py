@@ -141,6 +141,33 @@ def test_a_logit_is_refused_with_what_to_append(torch: Any, labelled: bool) -> N
     assert "\n" not in str(caught.value)
 
 
+def test_the_numbers_of_a_module_are_compared_where_numbers_are_asked_for(torch: Any) -> None:
+    frame = people()
+    module = network(torch, lambda output: output)
+    salary = pd.Series(2.0 * logits(frame) + 1, name="salary")
+    women = (frame["woman"] == 1).to_numpy()
+    numbers = np.asarray(logits(frame), dtype=np.float64)
+    errors = numbers - salary.to_numpy()
+    wanted = {"mean": numbers, "mean_error": errors}
+    for labels, metrics in ((salary, list(wanted)), (salary, None), (None, ["mean"])):
+        result = testsgd.audit_model_by_metrics(
+            module, frame, labels, sensitive_features=["woman"], metrics=metrics
+        )
+        groups = result.groups[result.groups["text"] == "woman = 1"].set_index("metric")["value"]
+        for metric in metrics or wanted:
+            assert groups[metric] == pytest.approx(wanted[metric][women].mean(), rel=1e-4)
+
+
+def test_several_numbers_a_row_are_refused(torch: Any) -> None:
+    module = network(torch, lambda output: output, np.hstack([WEIGHTS, WEIGHTS]))
+    frame = people()
+    with pytest.raises(ModelError) as caught:
+        testsgd.audit_model_by_metrics(
+            module, frame, sensitive_features=["woman"], metrics=["mean"]
+        )
+    assert "\n" not in str(caught.value)
+
+
 def test_what_is_no_tensor_is_refused(torch: Any) -> None:
     with pytest.raises(ModelError) as caught:
         testsgd.audit(

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import testsgd
+from testsgd.data import read_frame
 from testsgd.errors import DataError, EventError, ParameterError, ResultError, TestSGDError
 
 PARITY = {"property": "demographic_parity", "bound": 0.1}
@@ -34,9 +35,9 @@ def people(number: int = 300) -> list[dict[str, Any]]:
     ]
 
 
-def write_csv(path: Path, events: list[dict[str, Any]]) -> None:
+def write_csv(path: Path, events: list[dict[str, Any]], separator: str = ",") -> None:
     with path.open("w", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, list(events[0]))
+        writer = csv.DictWriter(file, list(events[0]), delimiter=separator)
         writer.writeheader()
         writer.writerows(events)
 
@@ -61,6 +62,52 @@ def test_events_of_every_kind_are_the_same_events(tmp_path: Path) -> None:
         str(tmp_path / "events.jsonl"),
     ):
         assert counted(testsgd.monitor(KEYS, given)) == expected
+
+
+@pytest.mark.parametrize("separator", ";\t|")
+def test_the_header_says_what_stands_between_the_cells(separator: str, tmp_path: Path) -> None:
+    events = [{"note": "a; b, c\td | e", **event} for event in people()]
+    expected = counted(testsgd.monitor(KEYS, events))
+    for name, between in (("commas.csv", ","), ("others.csv", separator)):
+        write_csv(tmp_path / name, events, between)
+        assert counted(testsgd.monitor(KEYS, tmp_path / name)) == expected
+    drawn = [
+        testsgd.simulate_monitor(KEYS, tmp_path / name, runs=2, people_a_day=50, days=2).summary
+        for name in ("commas.csv", "others.csv")
+    ]
+    assert drawn[0].past is not None
+    assert (drawn[0].past, drawn[0].alarms) == (drawn[1].past, drawn[1].alarms)
+
+
+@pytest.mark.parametrize("header", ["id;group, named;decision", "id,group; named,decision"])
+def test_a_header_with_several_is_read_as_the_tables_of_audits(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    between = ";" if header.count(";") > 1 else ","
+    name = header.split(between)[1]
+    rows = [between.join([str(row), "ab"[row % 2], str(row % 3 % 2)]) for row in range(30)]
+    path.write_text("\n".join([header, *rows]), encoding="utf-8")
+    keys = {"events": {"group": name}, "properties": [PARITY]}
+    assert name in read_frame(path).columns
+    assert testsgd.monitor(keys, path).summary.stream.decided == 30
+
+
+def test_numbers_beside_semicolons_may_have_decimal_commas(tmp_path: Path) -> None:
+    keys = {
+        "groups": [
+            {"name": "young", "when": "age < 39.5"},
+            {"name": "old", "when": "age >= 39.5"},
+        ],
+        "properties": [PARITY],
+    }
+    events = [
+        {"age": 20 + row / 2, "decision": int(row % 3 > 0), "time": 1000.5 + row}
+        for row in range(80)
+    ]
+    expected = counted(testsgd.monitor(keys, events))
+    rows = ["age;decision;time"]
+    rows += [";".join(map(str, event.values())).replace(".", ",") for event in events]
+    (tmp_path / "events.csv").write_text("\n".join(rows), encoding="utf-8")
+    assert counted(testsgd.monitor(keys, tmp_path / "events.csv")) == expected
 
 
 def test_other_data_frames_are_read_too() -> None:

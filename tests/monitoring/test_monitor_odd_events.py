@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from monitor_streams import monitor_of
 
+import testsgd
 from testsgd.data.json_objects import json_object
 from testsgd.errors import EventError, ParameterError
 from testsgd.monitoring import Monitor
@@ -163,3 +165,25 @@ def test_the_state_is_kept_if_nobody_reads_the_answers(tmp_path: Path) -> None:
     assert "Traceback" not in told
     assert "Nothing could be compared" in told
     assert (tmp_path / "state.json").exists()
+
+
+def test_texts_of_numpy_are_texts() -> None:
+    groups, ids = np.array(["a", "ä"]), np.array(["1", "2"])
+    events = [
+        {"group": groups[at], "id": ids[at], "decision": value} for at, value in ((0, 1), (1, 0))
+    ]
+    specification = {"properties": [PARITY]}
+    one_by_one = monitor_of(specification)
+    for event in events:
+        one_by_one.observe(event)
+    together = testsgd.monitor(specification, events).monitor
+    assert together is not None
+    expected = [("a", 1, 1), ("ä", 0, 1)]
+    assert groups_of(one_by_one) == groups_of(together) == expected
+    json.dumps(one_by_one.to_state())
+
+
+@pytest.mark.parametrize("value", [np.bytes_(b"a"), np.str_("\ud800"), np.array(["a"])])
+def test_other_objects_of_numpy_are_no_texts(value: Any) -> None:
+    with pytest.raises(EventError):
+        monitor_of({"properties": [PARITY]}).observe({"group": value, "decision": 1})

@@ -38,6 +38,26 @@ def test_a_plain_log(tmp_path: Path) -> None:
     assert log.where == str(tmp_path / "log.csv")
 
 
+@pytest.mark.parametrize("separator", ";\t|")
+def test_the_header_says_what_stands_between_the_cells(separator: str, tmp_path: Path) -> None:
+    expected = written(tmp_path, TEXT)
+    log = written(tmp_path, TEXT.replace(",", separator))
+    assert (log.groups, log.unknown) == (expected.groups, expected.unknown)
+    assert log.recommendations.tolist() == expected.recommendations.tolist()
+    assert log.costs is not None
+    assert log.costs.tolist() == [0.5, 2, 10]
+    assert log.labels is not None
+    np.testing.assert_array_equal(log.labels, [1, np.nan, 0])
+
+
+@pytest.mark.parametrize(("separator", "largest"), [(";", "10"), (";", "10.0"), ("\t", "10.0")])
+def test_costs_may_have_decimal_commas(separator: str, largest: str, tmp_path: Path) -> None:
+    text = f"group,recommendation,cost\nfemale,1,0.5\nmale,0,2.25\nmale,1,{largest}\n"
+    log = written(tmp_path, text.replace(",", separator).replace(".", ","))
+    assert log.costs is not None
+    assert log.costs.tolist() == [0.5, 2.25, 10]
+
+
 def test_columns_by_other_names_and_columns_of_no_interest(tmp_path: Path) -> None:
     log = written(
         tmp_path,

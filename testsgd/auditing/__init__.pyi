@@ -40,6 +40,7 @@ from .run import run_audit as run_audit
 from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
 from .undescribed import model_and_rows as model_and_rows
+from .undescribed import names_for_model as names_for_model
 from .undescribed import predictions_of_model as predictions_of_model
 from .undescribed import rows_of as rows_of
 from .undescribed import with_sensitive as with_sensitive

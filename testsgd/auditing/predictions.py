@@ -45,7 +45,7 @@ from testsgd.data import (
     joined,
     with_numbers,
 )
-from testsgd.data.cells import check_one_level, renamed
+from testsgd.data.cells import check_distinct_names, check_one_level, renamed
 from testsgd.data.classes import check_known_classes, classes_together
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import DataError
@@ -286,7 +286,7 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     ------
     DataError
         If they are no columns with names, or with names of several levels, or a lazy frame or a
-        relation, whose rows have no fixed order, or there are no rows.
+        relation, whose rows have no fixed order, or there are no rows, or two have one name.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     ['sex', 'age']
     """
     check_row_order(columns, where=what)
-    frame = as_pandas(columns)
+    frame = as_pandas(columns, where=what)
     if frame is None and isinstance(columns, Mapping):
         # By their position: pandas would join them by what they have as an index.
         parts = {
@@ -316,9 +316,9 @@ def frame_of(columns: Any, what: str) -> pd.DataFrame:
     check_one_level(frame, where=what)
     if frame.empty:
         raise DataError("there are no rows", where=what, remedy="give a row for each prediction")
-    if not frame.columns.is_unique:
-        raise DataError("two columns have one name", where=what, remedy="give each once")
-    return frame.rename(columns=str).reset_index(drop=True)
+    named = frame.rename(columns=str).reset_index(drop=True)
+    check_distinct_names(named.columns, where=what)
+    return named
 
 
 def _check_one_length(parts: Mapping[str, Any], what: str) -> None:

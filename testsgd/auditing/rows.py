@@ -465,7 +465,7 @@ def _probe(audit: RowAudit, known: NDArray[np.int8]) -> tuple[str, Repetition, i
     model = audit.model.model
     if not audit.has_neighbours:
         existing = model.decisions(table.frame.iloc[:PROBE_ROWS])
-        check_reading(model, existing, table)
+        check_reading(model, existing, table.labels, table.specification.label)
         return _fingerprint(existing), Repetition(), 0
     # How many queries the first 1, 2, ... rows take.
     queries = np.cumsum(known[:PROBE_ROWS] < 0)
@@ -473,7 +473,7 @@ def _probe(audit: RowAudit, known: NDArray[np.int8]) -> tuple[str, Repetition, i
     first = int(queries[rows - 1]) if rows else 0
     counter = audit.counter("trying the model", first)
     decisions = decisions_about(model, table, np.arange(rows), known, counter)
-    check_reading(model, decisions, table)
+    check_reading(model, decisions, table.labels, table.specification.label)
     left = audit.allowed - first
     # An exact audit was found to fit with this; else something is left for the samples.
     most = left // 2

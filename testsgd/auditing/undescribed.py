@@ -33,18 +33,31 @@ from testsgd.auditing.values import check_same_order, column_of, values_of
 from testsgd.data import (
     Table,
     as_pandas,
+    category_text,
     check_row_order,
     check_table,
     fetched,
     infer_specification,
     read_frame,
 )
-from testsgd.data.cells import check_one_level, missing_column, shown_columns
+from testsgd.data.cells import (
+    check_distinct_names,
+    check_one_level,
+    missing_column,
+    shown_columns,
+)
+from testsgd.data.classes import (
+    LABELS_BESIDE,
+    LABELS_LEFT_OUT,
+    OTHER_COLUMN,
+    classes_of_file,
+)
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.data.table import EarlierAnswers
 from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
 from testsgd.models import (
+    PROBE_ROWS,
     CallableModel,
     LoadedModel,
     Model,
@@ -180,13 +193,15 @@ def model_and_rows(
     max_queries: int | None = None,
     called: str | None = None,
     varied: bool = True,
+    given_names: Mapping[str, Any] | None = None,
 ) -> tuple[Any, LoadedModel[Model], Table]:
     """Return what is asked, as a model, and its rows, with a description guessed from both.
 
     The parameters are those of :func:`audit_undescribed`, and so are the errors. `max_queries` is
     the budget of the audit, of which this is a part; None for any. `called` is what
     to call a model that was opened before; `varied`: whether features will be, so that the model is
-    asked which of them are its own decisions.
+    asked which of them are its own decisions; `given_names`: as :func:`names_for_model` returns
+    them, if not those of `rows`.
 
     Returns
     -------
@@ -212,6 +227,8 @@ def model_and_rows(
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data", of_model=True)
     given_rows = rows_of(rows)
+    if given_names is None:
+        given_names = names_for_model(model, rows)
     file = None
     if isinstance(model, (str, Path)):
         called = str(model)
@@ -242,7 +259,8 @@ def model_and_rows(
         check_no_answers(frame[[item for item in sensitive if item in frame]], {"y": labels})
         answer_columns = dict.fromkeys(columns_of_values(frame, known, but=sensitive), IS_LABEL)
     else:
-        known, first = _classes(model, given_rows, inputs, batch_size, max_queries)
+        known, first = _classes(model, given_rows, inputs, batch_size, max_queries, given_names)
+        _check_several_classes(known, rows=len(frame), fitted=first is None)
 
     def described(answers: Mapping[str, str]) -> tuple[LoadedModel[Model], Table]:
         """Return the model and its rows; `answers` are columns that are no features."""
@@ -269,6 +287,8 @@ def model_and_rows(
         )
         if called is not None:
             loaded.model.name = called
+        if isinstance(loaded.model, CallableModel):
+            loaded.model.given_names = given_names
         if file is not None:
             loaded = replace(loaded, file_sha256=sha256_of_file(file))
         if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
@@ -328,6 +348,7 @@ def audit_file(
     model: Any = None,
     label: str | None = None,
     encoding: str | None = None,
+    trust_pickle: bool = False,
     progress: Progress | None = None,
     **options: Any,
 ) -> AuditResult:
@@ -347,6 +368,8 @@ def audit_file(
         The column with the true labels.
     encoding : str, optional
         As for :func:`testsgd.data.read_frame`.
+    trust_pickle : bool
+        Whether a pickled file may be read as the model, which runs the code that is in it.
     progress : callable, optional
         As for :func:`testsgd.audit`.
     **options
@@ -386,24 +409,28 @@ def audit_file(
     labels = None if label is None else frame[label]
     features = frame.drop(columns=[item for item in (predictions, label) if item is not None])
     if predictions is None:
-        return audit_undescribed(
-            model,
-            features,
+        with classes_of_file(f"{path}, column {label!r}", instead=LABELS_LEFT_OUT):
+            return audit_undescribed(
+                model,
+                features,
+                labels,
+                sensitive_features=sensitive_features,
+                trust_pickle=trust_pickle,
+                name=name,
+                progress=progress,
+                **options,
+            )
+    instead = LABELS_BESIDE if label is None else OTHER_COLUMN
+    with classes_of_file(f"{path}, column {predictions!r}", instead=instead):
+        return audit_decisions(
+            frame[predictions],
             labels,
-            sensitive_features=sensitive_features,
+            sensitive_features=features[list(sensitive_features)],
+            other_features=features,
             name=name,
             progress=progress,
             **options,
         )
-    return audit_decisions(
-        frame[predictions],
-        labels,
-        sensitive_features=features[list(sensitive_features)],
-        other_features=features,
-        name=name,
-        progress=progress,
-        **options,
-    )
 
 
 def rows_of(data: Any) -> pd.DataFrame:
@@ -420,14 +447,15 @@ def rows_of(data: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are no columns with names, or with names of several levels, or there are no rows.
+        If they are no columns with names, or with names of several levels, or there are no rows, or
+        two columns have one name.
 
     Examples
     --------
     >>> rows_of(pd.DataFrame({0: [30]})).columns.tolist()
     ['0']
     """
-    rows = as_pandas(fetched(data))
+    rows = as_pandas(fetched(data), where="data")
     if rows is None:
         raise DataError(
             f"the rows are a {type(data).__name__}, not a data frame",
@@ -437,7 +465,37 @@ def rows_of(data: Any) -> pd.DataFrame:
     if rows.empty:
         raise DataError("there are no rows", where="data", remedy="give a table with rows")
     check_one_level(rows, where="data")
-    return rows.rename(columns=str)
+    named = rows.rename(columns=str)
+    check_distinct_names(named.columns, where="data")
+    return named
+
+
+def names_for_model(model: Any, data: Any) -> dict[str, Any]:
+    """Return the names of columns that are no texts, by the texts that stand for them in reports.
+
+    A function or an estimator is asked with the names that the rows were given with.
+
+    Parameters
+    ----------
+    model : object
+        What the user gave as the model. One that is opened or adapted takes texts.
+    data : object
+        The rows, as they were given.
+
+    Returns
+    -------
+    dict of str to object
+
+    Examples
+    --------
+    >>> names_for_model(len, pd.DataFrame({0: [30], "age": [40]}))
+    {'0': 0}
+    """
+    if isinstance(model, (str, Path)) or not isinstance(data, pd.DataFrame):
+        return {}
+    if adapted(model) is not model:
+        return {}
+    return {str(name): name for name in data.columns if not isinstance(name, str)}
 
 
 def with_sensitive(
@@ -507,6 +565,7 @@ def _classes(
     inputs: Sequence[str],
     batch_size: int | None,
     max_queries: int | None,
+    given_names: Mapping[str, Any],
 ) -> tuple[pd.Series[Any], _FirstAnswers | None]:
     """Return the classes that a model lists or predicts; `no` and `yes` if it gives scores.
 
@@ -521,10 +580,41 @@ def _classes(
         return pd.Series(list(np.ravel(known))), None
     positions = spread_positions(len(rows), len(rows), max_queries)
     chosen = rows.iloc[positions]
-    predictions = predictions_of_model(model, chosen, inputs, batch_size=batch_size)
+    predictions = predictions_of_model(
+        model, chosen, inputs, batch_size=batch_size, given_names=given_names
+    )
     first = _FirstAnswers(positions, chosen[list(inputs)], predictions.to_numpy())
     is_score = pd.api.types.is_float_dtype(predictions.dtype)
     return pd.Series(["no", "yes"] if is_score else list(predictions)), first
+
+
+def _check_several_classes(answers: pd.Series[Any], *, rows: int, fitted: bool) -> None:
+    """Raise an error if what a model answered about some of the rows, or all, is of one class.
+
+    `fitted`: they are no answers, but the classes that it was fitted to.
+    """
+    if answers.nunique() != 1:
+        return
+    if fitted:
+        raise ParameterError(
+            f"the model was fitted to one class only: {category_text(answers.iloc[0])!r}",
+            where="model",
+            remedy="give one that was fitted to rows of several",
+        )
+    asked = len(answers)
+    of_rows = f"{asked:,} of the {rows:,} rows" if asked < rows else f"all {rows:,} rows"
+    enough = rows + min(PROBE_ROWS, rows)
+    instead = (
+        f"allow {enough:,} queries, enough for all rows (--max-queries, max_queries=)"
+        if asked < rows
+        else "give rows about which it answers otherwise"
+    )
+    raise ParameterError(
+        f"the model answered {category_text(answers.iloc[0])!r} about {of_rows}, and without "
+        "labels its answers say which classes there are",
+        where="model",
+        remedy=f"{instead}, or give true labels that have several classes (--label, y)",
+    )
 
 
 def predictions_of_model(
@@ -534,6 +624,7 @@ def predictions_of_model(
     *,
     batch_size: int | None = None,
     counter: Counter | None = None,
+    given_names: Mapping[str, Any] | None = None,
 ) -> pd.Series[Any]:
     """Return what a model predicts of rows, as it is: classes, scores or numbers.
 
@@ -549,6 +640,8 @@ def predictions_of_model(
         The most rows in one call; all at once if not given.
     counter : Counter, optional
         It counts the rows that were asked about.
+    given_names : mapping of str to object, optional
+        As :func:`names_for_model` returns them.
 
     Returns
     -------
@@ -587,7 +680,7 @@ def predictions_of_model(
         for start in range(0, len(rows), size):
             batch = rows[list(inputs)].iloc[start : start + size]
             with contextlib.nullcontext() if counter is None else counter.asking(len(batch)):
-                answers = np.ravel(called(batch.copy()))
+                answers = np.ravel(called(batch.rename(columns=given_names or {}).copy()))
             if len(answers) != len(batch):
                 raise ModelError(
                     f"the model returned {len(answers):,} answers about {len(batch):,} rows",

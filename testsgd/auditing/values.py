@@ -174,7 +174,7 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
     if isinstance(values, pd.Series):
         return numbers_of_decimals(values)
     check_row_order(values, where=what)
-    frame = as_pandas(values)
+    frame = as_pandas(values, where=what)
     if frame is not None:
         if frame.shape[1] != 1:
             raise _not_one_column(what, f"a data frame of {frame.shape[1]:,} columns")

@@ -38,14 +38,7 @@ def audit(
     dataset: options.AuditedArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
-    trust_pickle: Annotated[
-        bool,
-        typer.Option(
-            "--trust-pickle",
-            help="Read a pickled --model (.joblib, .pkl), a folder of MLflow, or all types of a "
-            ".skops file, which runs the code that is in it.",
-        ),
-    ] = False,
+    trust_pickle: options.TrustPickleOption = False,
     answers: Annotated[
         Path | None,
         typer.Option(

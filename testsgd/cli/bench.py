@@ -29,6 +29,7 @@ from testsgd.cli.options import (
     ModelOption,
     QuietOption,
     SensitiveOption,
+    TrustPickleOption,
     VerboseOption,
     listed,
     one_or_several,
@@ -156,6 +157,7 @@ def theta(
     ] = None,
     data: DataOption = None,
     model: ModelOption = None,
+    trust_pickle: TrustPickleOption = False,
     predictions: Annotated[
         str | None,
         typer.Option(help="Of a file of rows: the column with the predictions, or decisions."),
@@ -214,6 +216,7 @@ def theta(
                     thresholds,
                     data_file=data,
                     model=model,
+                    trust_pickle=trust_pickle,
                     predictions=predictions,
                     sensitive_features=listed(sensitive),
                     label=label,

@@ -23,6 +23,7 @@ def compare(
     dataset: options.DatasetArgument,
     data: options.DataOption = None,
     model: options.ModelOption = None,
+    trust_pickle: options.TrustPickleOption = False,
     methods: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,6 +70,7 @@ def compare(
             favourable=options.one_or_several(favorable),
             threshold=threshold,
             limit=limit,
+            trust_pickle=trust_pickle,
             progress=progress or False,
             **parameters,
         )

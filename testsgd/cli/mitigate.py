@@ -80,14 +80,7 @@ def mitigate(
     ] = "auto",
     data: options.DataOption = None,
     model: options.ModelOption = None,
-    trust_pickle: Annotated[
-        bool,
-        typer.Option(
-            "--trust-pickle",
-            help="Read a pickled --model (.joblib, .pkl), or all types of a .skops file, which "
-            "runs the code that is in it.",
-        ),
-    ] = False,
+    trust_pickle: options.TrustPickleOption = False,
     sensitive: options.SensitiveOption = None,
     label: options.LabelOption = None,
     encoding: options.EncodingOption = None,
@@ -180,18 +173,13 @@ def mitigate(
         parameters = {**parameters, "max_balanced_drop": max_balanced_drop}
     if method == "samples":
         _check_no_frontier(parameters)
-        _check_described(
-            rows_file,
-            sensitive=sensitive,
-            label=label,
-            encoding=encoding,
-            trust_pickle=trust_pickle,
-        )
+        _check_described(rows_file, sensitive=sensitive, label=label, encoding=encoding)
         assert specification is not None
         return _mitigate_by_samples(
             specification,
             data=data,
             model=model,
+            trust_pickle=trust_pickle,
             audit=audit,
             compare=others,
             terms=terms,
@@ -390,6 +378,7 @@ def _mitigate_by_samples(
     *,
     data: Path | None,
     model: str | None,
+    trust_pickle: bool,
     audit: Path | None,
     compare: str,
     terms: Path | None,
@@ -426,6 +415,7 @@ def _mitigate_by_samples(
                 audit=audit,
                 favourable=favourable,
                 threshold=threshold,
+                trust_pickle=trust_pickle,
                 terms=terms,
                 limit=limit,
                 jobs=jobs,
@@ -449,6 +439,7 @@ def _mitigate_by_samples(
                 audit=audit,
                 favourable=favourable,
                 threshold=threshold,
+                trust_pickle=trust_pickle,
                 terms=terms,
                 limit=limit,
                 jobs=jobs,

@@ -49,6 +49,15 @@ ModelOption = Annotated[
     ),
 ]
 
+TrustPickleOption = Annotated[
+    bool,
+    typer.Option(
+        "--trust-pickle",
+        help="Read a pickled --model (.joblib, .pkl), a folder of MLflow, or all types of a "
+        ".skops file, which runs the code that is in it.",
+    ),
+]
+
 TermsOption = Annotated[
     Path | None,
     typer.Option(help="For texts: a TOML file of sensitive terms, in place of the paper's."),

@@ -37,6 +37,7 @@ def compare(
     favourable: Any = None,
     threshold: float = 0.5,
     limit: int | None = None,
+    trust_pickle: bool = False,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> ComparisonResult:
@@ -47,7 +48,7 @@ def compare(
 
     Parameters
     ----------
-    model, data, spec, favourable, threshold, limit, progress
+    model, data, spec, favourable, threshold, limit, trust_pickle, progress
         As for :func:`audit`; the data are rows, not texts.
     methods : str, sequence of str or None
         Which methods: some of ``"themis"``, ``"gerryfair"``, ``"divexplorer"``, ``"sliceline"``,
@@ -105,6 +106,7 @@ def compare(
         threshold=threshold,
         limit=None if settings.rows is not None else limit,
         seed=settings.seed,
+        trust_pickle=trust_pickle,
     )
     table = chosen_sample(table, settings, limit)
     with shown_progress(progress) as reporter:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,16 @@ def read_cells(
     `blanks`: blanks before a cell are part of it; a quotation mark behind them is no quotation.
     `compressed`: the file may be compressed, as its name says.
     """
+    with readable_file(path, compressed=compressed) as plain:
+        return cells_of_plain_file(plain, parsing, blanks=blanks, where=str(path))
+
+
+@contextmanager
+def readable_file(path: Path, *, compressed: bool = False) -> Iterator[Path]:
+    """Yield a regular file that holds what a file or a stream holds; an ``OSError`` is reported."""
     try:
         with plain_file(path, compressed=compressed) as plain:
-            return cells_of_plain_file(plain, parsing, blanks=blanks, where=str(path))
+            yield plain
     except FileNotFoundError as error:
         raise DataError(
             "there is no such file", where=str(path), remedy="check the path"
@@ -540,19 +548,26 @@ def check_labels(
         )
 
 
-def as_pandas(data: Any) -> pd.DataFrame | None:
+def as_pandas(data: Any, *, where: str = "the data") -> pd.DataFrame | None:
     """Return a data frame of pandas, polars, Arrow, ... as one of pandas.
 
     Parameters
     ----------
     data : object
         A data frame of pandas or of any library that narwhals knows, held in memory.
+    where : str
+        What to call the data in errors.
 
     Returns
     -------
     pandas.DataFrame or None
         A data frame of pandas as it is, not copied, but that decimals of fixed point are integers
         or floats; None if `data` is no data frame.
+
+    Raises
+    ------
+    DataError
+        If two columns of another library's data frame have one name.
 
     Examples
     --------
@@ -565,6 +580,9 @@ def as_pandas(data: Any) -> pd.DataFrame | None:
         frame = nw.from_native(data, eager_only=True)
     except TypeError:
         return None
+    except nw.exceptions.DuplicateError:
+        check_distinct_names(getattr(data, "column_names", data.columns), where=where)
+        raise
     # Column by column through numpy: pyarrow is not needed to leave polars.
     return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
 
@@ -579,6 +597,25 @@ def check_one_level(frame: pd.DataFrame, *, where: str) -> None:
             remedy="join them, as by frame.columns = ['_'.join(map(str, name)) for name in "
             "frame.columns]",
         )
+
+
+def check_distinct_names(names: Iterable[Any], *, where: str) -> None:
+    """Raise a :class:`DataError` if two columns have one name.
+
+    Examples
+    --------
+    >>> check_distinct_names(["age", "income"], where="the data")
+    """
+    before: set[Any] = set()
+    for name in names:
+        if name in before:
+            raise DataError(
+                f"two columns are called {name!r}",
+                where=where,
+                remedy="give each a name of its own, or leave one of them out",
+                column=name,
+            )
+        before.add(name)
 
 
 def _column(column: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,7 @@ def classes_of(labels: pd.Series[Any], favourable: Any = None) -> list[str]:
             where=where,
             remedy="if others are possible, give a pandas Categorical that lists all of them, such "
             "as pd.Categorical(labels, categories=[0, 1])",
+            only_class=classes,
         )
     if len(classes) > MOST_CATEGORIES:
         raise ParameterError(
@@ -99,6 +101,49 @@ def classes_of(labels: pd.Series[Any], favourable: Any = None) -> list[str]:
             remedy=f"give classes, not numbers or identifiers, or {_BY_METRICS}",
         )
     return classes
+
+
+# What can be done in place of adding rows.
+OTHER_COLUMN = "name another column with --label"
+LABELS_BESIDE = "name a column of true labels that has others with --label"
+LABELS_LEFT_OUT = "leave --label out, so that the model says which classes there are"
+
+
+@contextmanager
+def classes_of_file(where: str, *, instead: str) -> Iterator[None]:
+    """Raise errors about one class only with a remedy for a file, which lists no categories.
+
+    Parameters
+    ----------
+    where : str
+        The file, and the column if it is known.
+    instead : str
+        What else than to add rows can be done, as the end of a sentence.
+
+    Raises
+    ------
+    ParameterError
+        In place of that of :func:`classes_of`; others are raised as they are.
+
+    Examples
+    --------
+    >>> with classes_of_file("people.csv", instead=OTHER_COLUMN):
+    ...     classes_of(pd.Series(["no", "no"]))
+    Traceback (most recent call last):
+        ...
+    testsgd.errors.ParameterError: people.csv: there is one class only: no; add rows of another ...
+    """
+    try:
+        yield
+    except ParameterError as error:
+        if "only_class" not in error.details:
+            raise
+        raise ParameterError(
+            error.what,
+            where=where,
+            remedy=f"add rows of another class to the file, or {instead}",
+            **error.details,
+        ) from error
 
 
 def _listed_classes(labels: pd.Series[Any]) -> list[str]:

@@ -12,7 +12,12 @@ import pandas as pd
 
 from testsgd.data.categories import MISSING
 from testsgd.data.cells import shown_columns
-from testsgd.data.classes import favourable_class, larger_side
+from testsgd.data.classes import (
+    OTHER_COLUMN,
+    classes_of_file,
+    favourable_class,
+    larger_side,
+)
 from testsgd.data.frames import MISSING_TEXTS, parsing_of, read_frame
 from testsgd.data.inference import (
     Inferred,
@@ -104,16 +109,17 @@ def describe_file(
     named = favourable is not None
     if not named:
         favourable = _favourable(known)
-    guessed = infer_specification(
-        frame,
-        sensitive=chosen,
-        label=classes,
-        labels=known,
-        name=path.name.partition(".")[0],
-        favourable=favourable,
-        examples=examples,
-        emptied=emptied,
-    )
+    with classes_of_file(f"{path}, column {classes!r}", instead=OTHER_COLUMN):
+        guessed = infer_specification(
+            frame,
+            sensitive=chosen,
+            label=classes,
+            labels=known,
+            name=path.name.partition(".")[0],
+            favourable=favourable,
+            examples=examples,
+            emptied=emptied,
+        )
     return _text(
         guessed,
         path,

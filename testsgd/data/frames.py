@@ -25,6 +25,7 @@ from testsgd.data.cells import (
 )
 from testsgd.data.decimals import without_decimals
 from testsgd.data.schema import CellParsing
+from testsgd.data.separators import separator_of_file
 from testsgd.errors import DataError, MissingExtraError, ParameterError
 from testsgd.io import COMPRESSIONS, check_regular, plain_file, read_lines
 
@@ -34,10 +35,6 @@ MISSING_TEXTS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "
 DECIMAL_COMMAS = "testsgd_decimal_commas"
 # Between cells that may have decimal commas.
 WITH_DECIMAL_COMMAS = ";\t"
-_SNIFFED_LINES = 50
-_SEPARATORS = ",;\t|"
-# The sniffer takes minutes for lines of megabytes; there the most frequent separator is taken.
-_MOST_SNIFFED = 2**16
 
 
 def is_rows_file(path: Path) -> bool:
@@ -279,16 +276,7 @@ def _separator(plain: Path, kind: str, encoding: str) -> str:
     """Return what stands between the cells of a file, by its first lines."""
     if kind == ".tsv":
         return "\t"
-    lines = first_lines(plain, lines=_SNIFFED_LINES, encoding=encoding)
-    if len(lines[0]) > _MOST_SNIFFED:
-        return max(_SEPARATORS, key=lines[0].count)
-    # Whole lines, as the sniffer looks for what is equally frequent in them.
-    lengths = np.cumsum([len(line) + 1 for line in lines])
-    whole = max(int(np.searchsorted(lengths, _MOST_SNIFFED)), 1)
-    try:
-        return csv.Sniffer().sniff("\n".join(lines[:whole]), delimiters=_SEPARATORS).delimiter
-    except csv.Error:
-        return ","
+    return separator_of_file(plain, encoding=encoding)
 
 
 def _parquet(path: Path) -> pd.DataFrame:

@@ -157,5 +157,9 @@ def _engine(data: Any) -> str | None:
     # A frame of pandas may have two columns of one name, which narwhals refuses.
     if isinstance(data, pd.DataFrame):
         return None
-    frame = nw.from_native(data, pass_through=True)
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        # Of lazy frames it does not look at the names here.
+        return None
     return frame.implementation.value if isinstance(frame, nw.LazyFrame) else None

@@ -26,6 +26,7 @@ from testsgd.data.cells import (
     are_decimal_commas,
     as_pandas,
     boolean_cells,
+    check_distinct_names,
     check_labels,
     formatted_numbers,
     label_texts,
@@ -278,7 +279,7 @@ def check_table(
         favourable label does not occur, or a sensitive feature has one value only.
     """
     where = source or "the data"
-    frame = as_pandas(fetched(data))
+    frame = as_pandas(fetched(data), where=where)
     if frame is None:
         raise DataError(
             f"the data are a {type(data).__name__}, not a data frame",
@@ -287,11 +288,7 @@ def check_table(
         )
     if len(frame) == 0:
         raise DataError("there are no rows", where=where, remedy="give a table with rows")
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise DataError(
-            f"two columns are called {twice!r}", where=where, remedy="rename one of them"
-        )
+    check_distinct_names(frame.columns, where=where)
     for name in specification.features:
         if name not in frame:
             raise missing_column(name, frame.columns, where)

@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.cells import as_pandas, check_lines
+from testsgd.data.cells import as_pandas, check_distinct_names, check_lines
 from testsgd.data.schema import CellParsing
+from testsgd.data.separators import separator_of_log
 from testsgd.errors import DataError, ParameterError
 from testsgd.generative.neutrality import PromptJudge
 from testsgd.generative.pictures import Picture, PictureFile, content, with_pictures
@@ -357,13 +358,9 @@ def _frame(source: Any) -> tuple[pd.DataFrame, str]:
     if isinstance(source, str | Path):
         path = Path(source)
         return _read_file(path), str(path)
-    frame = as_pandas(source)
+    frame = as_pandas(source, where="outputs")
     if frame is not None:
-        if not frame.columns.is_unique:
-            twice = frame.columns[frame.columns.duplicated()][0]
-            raise DataError(
-                f"the column {twice!r} stands twice", where="outputs", remedy="rename one of them"
-            )
+        check_distinct_names(frame.columns, where="outputs")
         return frame.reset_index(drop=True), ""
     if isinstance(source, Mapping):
         return _of_columns(source, where=""), ""
@@ -416,9 +413,14 @@ def _of_csv(path: Path, text: str) -> pd.DataFrame:
         with warnings.catch_warnings():
             # pandas only warns where it drops the cells that a row has too many of.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            check_lines(path, CellParsing(), str(path))
+            separator = separator_of_log(path)
+            check_lines(path, CellParsing(separator=separator), str(path))
             return pd.read_csv(
-                io.StringIO(text), dtype=object, keep_default_na=False, index_col=False
+                io.StringIO(text),
+                sep=separator,
+                dtype=object,
+                keep_default_na=False,
+                index_col=False,
             )
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         reason = str(error).splitlines()[0]

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data import Table
+from testsgd.errors import ParameterError
 from testsgd.metrics.definitions import Floats, resolve_metrics
 from testsgd.metrics.shared_steps import Wanted
 from testsgd.models import PROBE_ROWS, CheckedFunction, Model, check_reading
@@ -47,12 +48,12 @@ def answered(
     is a `threshold`: it need not predict what is more likely than not.
     """
     favourable = table.specification.label.favourable
-    with_scores = threshold is not None or _asks_for_scores(metrics)
+    with_scores = threshold is not None or asks_for_scores(metrics)
     queries = 0
     if isinstance(model, CheckedFunction) and (with_scores or classes):
         # Whether it returns scores itself is known from a decision on.
         tried = table.frame.iloc[: PROBE_ROWS if with_scores and table.labels is not None else 1]
-        check_reading(model, model.decisions(tried), table)
+        check_reading(model, model.decisions(tried), table.labels, table.specification.label)
         queries += len(tried)
     decides = threshold is None and model.output == "labels" and _asks_for_others(metrics)
     parts = []
@@ -68,11 +69,13 @@ def answered(
                     scored.append(scores)
                     queries += len(part)
     answers = pd.Series(np.concatenate(parts))
+    if asks_for_scores(metrics) and not scored and not pd.api.types.is_float_dtype(answers.dtype):
+        raise _no_probabilities(metrics, model)
     if not pd.api.types.is_float_dtype(answers.dtype):
         is_bool = pd.api.types.is_bool_dtype(answers.dtype)
         favourable_ones = [favourable, *table.specification.label.together]
         decided = answers if is_bool else answers.isin(favourable_ones)
-        check_reading(model, decided.to_numpy(dtype=bool), table)
+        check_reading(model, decided.to_numpy(dtype=bool), table.labels, table.specification.label)
     if pd.api.types.is_bool_dtype(answers.dtype):
         answers = answers.map({True: favourable, False: f"not {favourable}"})
         # They may all be alike.
@@ -85,14 +88,34 @@ def answered(
     )
 
 
-def _asks_for_scores(metrics: Wanted | None) -> bool:
-    """Return whether a metric is of scores."""
+def asks_for_scores(metrics: Wanted | None) -> bool:
+    """Return whether a metric is of scores.
+
+    Examples
+    --------
+    >>> asks_for_scores("mean_score"), asks_for_scores("accuracy"), asks_for_scores(None)
+    (True, False, False)
+    """
     return metrics is not None and any(item.kind == "scores" for item in resolve_metrics(metrics))
 
 
 def _asks_for_others(metrics: Wanted | None) -> bool:
     """Return whether a metric is not of scores, or none is named."""
     return metrics is None or any(item.kind != "scores" for item in resolve_metrics(metrics))
+
+
+def _no_probabilities(metrics: Wanted | None, model: Model) -> ParameterError:
+    """Return the error of a metric of scores for a model that gives classes alone."""
+    assert metrics is not None
+    name = next(item.name for item in resolve_metrics(metrics) if item.kind == "scores")
+    return ParameterError(
+        f"the metric {name} is of scores, and the model {model.name!r} gives classes without "
+        "probabilities",
+        where="metrics",
+        remedy=f"leave {name} out, or give a model, its file or a function that gives the "
+        "probability of the favourable label",
+        metric=name,
+    )
 
 
 def _of_part(model: Model, part: pd.DataFrame, *, scores: bool, classes: bool) -> NDArray[Any]:

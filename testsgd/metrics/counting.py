@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.auditing import check_present
-from testsgd.data.cells import shown_columns
+from testsgd.data.cells import check_distinct_names, shown_columns
 from testsgd.data.guessed_features import quantile_edges
 from testsgd.data.inference import are_identifiers
 from testsgd.errors import DataError, ParameterError
@@ -459,7 +459,7 @@ def open_rows(rows: Any, columns: Sequence[str]) -> nw.LazyFrame[Any]:
     ParameterError
         If a column is not there.
     DataError
-        If it is no frame.
+        If it is no frame, or two columns have one name.
 
     Examples
     --------
@@ -476,6 +476,9 @@ def open_rows(rows: Any, columns: Sequence[str]) -> nw.LazyFrame[Any]:
             where="rows",
             remedy="give a frame of pandas, Polars, Arrow, DuckDB, Ibis, Dask or PySpark",
         ) from error
+    except nw.exceptions.DuplicateError:
+        check_distinct_names(getattr(rows, "column_names", rows.columns), where="rows")
+        raise
     lazy: nw.LazyFrame[Any] = frame.lazy() if isinstance(frame, nw.DataFrame) else frame
     names = list(lazy.collect_schema().names())
     for name in columns:

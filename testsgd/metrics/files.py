@@ -26,6 +26,12 @@ from testsgd.data import (
     with_numbers,
 )
 from testsgd.data.cells import missing_column, renamed
+from testsgd.data.classes import (
+    LABELS_BESIDE,
+    LABELS_LEFT_OUT,
+    OTHER_COLUMN,
+    classes_of_file,
+)
 from testsgd.errors import ParameterError
 from testsgd.metrics.call import (
     ONLY_FOR_METRICS,
@@ -124,16 +130,18 @@ def audit_file_of_predictions(
     _check_not_counted(frame, str(path), {*named_columns, *sensitive_features})
     # Amounts may be written with a currency, or with separators of thousands.
     values, _ = with_numbers(frame[named_columns])
-    return _audited(
-        values[predictions],
-        None if label is None else values[label],
-        before=before,
-        sensitive_features=frame[list(sensitive_features)],
-        other_features=frame.drop(columns=named_columns),
-        sample_weight=None if weights is None else values[weights],
-        name=Path(path).name.partition(".")[0],
-        **options,
-    )
+    where = f"{path}, column {predictions!r}"
+    with classes_of_file(where, instead=LABELS_BESIDE if label is None else OTHER_COLUMN):
+        return _audited(
+            values[predictions],
+            None if label is None else values[label],
+            before=before,
+            sensitive_features=frame[list(sensitive_features)],
+            other_features=frame.drop(columns=named_columns),
+            sample_weight=None if weights is None else values[weights],
+            name=Path(path).name.partition(".")[0],
+            **options,
+        )
 
 
 def _audited(
@@ -346,28 +354,29 @@ def audit_file_of_model(
     of_numbers = labels is not None and are_numbers(labels) and options.get("favourable") is None
     if before is not None:
         before(MetricsResult if by_metrics or of_numbers else AuditResult, name)
-    if by_metrics or of_numbers:
-        return audit_model_by_metrics(
-            model,
-            rows,
-            labels,
-            sensitive_features=sensitive_features,
-            sample_weight=None if weights is None else frame[weights],
-            outcome=outcome,
-            threshold=threshold,
-            name=name,
-            progress=progress,
-            **options,
-        )
-    with shown_progress(progress) as report_progress:
-        return audit_undescribed(
-            model,
-            rows,
-            labels,
-            sensitive_features=sensitive_features,
-            outcome=outcome,
-            threshold=0.5 if threshold is None else threshold,
-            name=name,
-            progress=report_progress,
-            **options,
-        )
+    with classes_of_file(f"{path}, column {label!r}", instead=LABELS_LEFT_OUT):
+        if by_metrics or of_numbers:
+            return audit_model_by_metrics(
+                model,
+                rows,
+                labels,
+                sensitive_features=sensitive_features,
+                sample_weight=None if weights is None else frame[weights],
+                outcome=outcome,
+                threshold=threshold,
+                name=name,
+                progress=progress,
+                **options,
+            )
+        with shown_progress(progress) as report_progress:
+            return audit_undescribed(
+                model,
+                rows,
+                labels,
+                sensitive_features=sensitive_features,
+                outcome=outcome,
+                threshold=0.5 if threshold is None else threshold,
+                name=name,
+                progress=report_progress,
+                **options,
+            )

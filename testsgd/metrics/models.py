@@ -24,6 +24,7 @@ from testsgd.auditing import (
     columns_of_values,
     find_model_and_table,
     model_and_rows,
+    names_for_model,
     note_on_rows,
     positions_with,
     predictions_of_model,
@@ -44,9 +45,9 @@ from testsgd.data import (
 from testsgd.data.cells import missing_column
 from testsgd.data.classes import classes_of, favourable_class, guess_among
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
-from testsgd.errors import ParameterError
+from testsgd.errors import ModelError, ParameterError
 from testsgd.io import sha256_of_file
-from testsgd.metrics.asking import answered
+from testsgd.metrics.asking import answered, asks_for_scores
 from testsgd.metrics.definitions import (
     Floats,
     asks_for_numbers,
@@ -64,10 +65,11 @@ from testsgd.models import (
     Model,
     adapted,
     as_numbers,
+    has_probabilities,
     is_of_numbers,
     open_model,
 )
-from testsgd.models.answers import DEFAULT_THRESHOLD, no_scores
+from testsgd.models.answers import DEFAULT_THRESHOLD, no_answer, no_scores
 from testsgd.models.blackbox import check_column_count, named_columns, positional_width
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress, named, shown_progress
@@ -212,6 +214,7 @@ def audit_model_by_metrics(
             name=name,
             called=called,
             counter=Counter(named("asking about rows", reporter), len(rows)),
+            given_names=names_for_model(model, data),
         )
         read = read_predictions(
             answers.predictions,
@@ -333,6 +336,9 @@ def audit_described_by_metrics(
         seed=settings.seed,
         trust_pickle=trust_pickle,
     )
+    if isinstance(loaded.model, CheckedFunction):
+        # Its scores are cut here: it may give labels, and probabilities beside them.
+        loaded = replace(loaded, model=loaded.model.with_threshold(DEFAULT_THRESHOLD))
     if settings.rows is not None:
         chosen = positions_with(settings.rows, table.frame)
         note = note_on_rows(settings.rows, chosen=len(chosen), rows=len(table))
@@ -352,6 +358,8 @@ def audit_described_by_metrics(
             threshold=threshold,
             classes=with_classes,
         )
+        if threshold is not None and not asked.are_scores and loaded.model.threshold is None:
+            raise no_scores(threshold)
         classes = None
         if with_classes and table.labels is not None and loaded.model.output == "labels":
             classes = table.labels
@@ -417,6 +425,7 @@ def _ask(
     name: str,
     called: str | None,
     counter: Counter,
+    given_names: Mapping[str, Any],
 ) -> _Answers:
     """Ask a model about all rows; the parameters are those of :func:`audit_model_by_metrics`.
 
@@ -425,7 +434,9 @@ def _ask(
     is_about_numbers = _is_about_numbers(metrics, labels)
     if is_about_numbers:
         model = as_numbers(model)
-    if _is_taken_as_it_is(model, labels, is_about_numbers=is_about_numbers):
+    with_scores = threshold is not None or asks_for_scores(metrics)
+    of_file = with_scores and not is_about_numbers and has_probabilities(model)
+    if not of_file and _is_taken_as_it_is(model, labels, is_about_numbers=is_about_numbers):
         width = positional_width(model)
         if width is not None:
             check_column_count(rows, width=width, taker="the model")
@@ -435,7 +446,11 @@ def _ask(
             named_columns(model, rows.columns) or tuple(rows.columns),
             batch_size=BATCH_ROWS,
             counter=counter,
+            given_names=given_names,
         )
+        if (missing := predictions.isna().to_numpy()).any():
+            what, remedy = no_answer(int(np.flatnonzero(missing)[0]))
+            raise ModelError(what, where="model", remedy=remedy)
         return _Answers(
             predictions=predictions,
             queries=len(rows),
@@ -458,6 +473,7 @@ def _ask(
         name=name,
         called=called,
         varied=False,
+        given_names=given_names,
     )
     label = table.specification.label
     with_classes = compares_classes(metrics, label)

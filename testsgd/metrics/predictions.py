@@ -19,16 +19,19 @@ from testsgd.data.classes import (
     guess_among,
     note_on_favourable,
 )
+from testsgd.data.frames import MISSING_TEXTS
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
 from testsgd.metrics.rules_of_kinds import (
     check_finite,
+    check_true_finite,
     kind_of_decimals,
     kind_of_whole_numbers,
     limit_of,
     no_true_numbers,
 )
 from testsgd.models.answers import no_scores_given, opposed_rates
+from testsgd.report.formatting import plural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,6 +325,7 @@ def read_predictions(
     check_present(int(predicted.isna().sum()), where="y_pred")
     true = None if y_true is None else values_of(y_true, "y_true", rows=rows)
     if true is not None:
+        _check_true_finite(true)
         predicted, true = booleans_as_numbers(predicted, true)
     weights = None if sample_weight is None else read_weights(sample_weight, rows=rows)
     kind = _kind(predicted, true, as_numbers=as_numbers, as_scores=as_scores)
@@ -335,8 +339,18 @@ def read_predictions(
             with_favourable=with_favourable,
         )
         return read if scores is None else _with_scores(read, scores)
+    named = None
+    if as_scores and true is None and favourable is not None:
+        # Without true labels a model alone says which labels there are.
+        named = (category_text(favourable),)
     return _of_numbers(
-        predicted, true, kind=kind, weights=weights, favourable=favourable, threshold=threshold
+        predicted,
+        true,
+        kind=kind,
+        weights=weights,
+        favourable=favourable,
+        threshold=threshold,
+        named=named,
     )
 
 
@@ -414,7 +428,39 @@ def are_numbers(values: pd.Series[Any]) -> bool:
     if not numeric or pd.api.types.is_bool_dtype(values.dtype):
         return False
     different = values.dropna().unique()
-    return bool((different % 1 != 0).any()) or kind_of_whole_numbers(len(different)) == "numbers"
+    # The remainder of an infinite one is no number; it is refused later.
+    with np.errstate(invalid="ignore"):
+        decimals = bool((different % 1 != 0).any())
+    return decimals or kind_of_whole_numbers(len(different)) == "numbers"
+
+
+def _true_numbers(true: pd.Series[Any]) -> Floats:
+    """Return the true values of predicted numbers, shape (n,); NaN where one is missing."""
+    numbers = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    # Also of texts such as inf.
+    check_true_finite(int(np.isinf(numbers).sum()), where="y_true")
+    if not np.isfinite(numbers).any():
+        raise no_true_numbers("y_true")
+    unread = np.flatnonzero(np.isnan(numbers) & true.notna().to_numpy())
+    texts = true.iloc[unread].astype(str).str.strip()
+    others = texts[~texts.isin(MISSING_TEXTS)]
+    if len(others):
+        raise DataError(
+            f"{plural(len(others), 'true value')} of predicted numbers "
+            f"{'is no number' if len(others) == 1 else 'are no numbers'}, the first is "
+            f"{others.iloc[0]!r}",
+            where="y_true",
+            remedy="give numbers, and nothing where a value is not known",
+            value=others.iloc[0],
+        )
+    return numbers
+
+
+def _check_true_finite(true: pd.Series[Any]) -> None:
+    """Refuse true labels that are numbers, of which some are infinite; no class is called so."""
+    if pd.api.types.is_float_dtype(true.dtype):
+        numbers = true.to_numpy(dtype=np.float64, na_value=np.nan)
+        check_true_finite(int(np.isinf(numbers).sum()), where="y_true")
 
 
 def _kind(
@@ -583,10 +629,12 @@ def _of_numbers(
     weights: Floats | None,
     favourable: Any,
     threshold: float | None,
+    named: tuple[str, ...] | None = None,
 ) -> Predictions:
     """Return predictions that are scores or numbers, with decisions if there is a threshold.
 
-    Labels of scores are classes; those of numbers are numbers, above the threshold or not.
+    Labels of scores are classes; those of numbers are numbers, above the threshold or not. `named`:
+    the favourable labels of scores, if they need not be found.
     """
     numbers = predicted.to_numpy(dtype=np.float64)
     limit = limit_of(kind, threshold)
@@ -594,7 +642,7 @@ def _of_numbers(
     labels = truth = labelled = guess = None
     names: tuple[str, ...] = ()
     if kind == "scores":
-        names = favourable_labels(true, favourable)
+        names = favourable_labels(true, favourable) if named is None else named
         classes = [] if true is None else _classes_of(true, favourable)
         labels, labelled = _labels(true, names, classes)
         if favourable is None and true is not None:
@@ -603,10 +651,8 @@ def _of_numbers(
         if favourable is not None and labels is not None and labelled is not None:
             _check_scores_meant(decisions, labels, labelled, joined_name(names))
     elif true is not None:
-        truth = pd.to_numeric(true, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        truth = _true_numbers(true)
         labelled = np.isfinite(truth)
-        if not labelled.any():
-            raise no_true_numbers("y_true")
         truth = np.where(labelled, truth, 0.0)
         labels = None if limit is None else truth > limit
     return Predictions(

@@ -6,6 +6,7 @@ import math
 
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.definitions import PredictionKind
+from testsgd.report.formatting import plural
 
 # Whole numbers of more different values are numbers, not classes.
 _MOST_CLASSES = 20
@@ -21,6 +22,22 @@ def check_finite(finite: bool, *, where: str) -> None:
     if not finite:
         raise DataError(
             "a prediction is infinite", where=where, remedy="give finite numbers or classes"
+        )
+
+
+def check_true_finite(infinite: int, *, where: str) -> None:
+    """Refuse true values of which some are infinite: no error has a size there.
+
+    Examples
+    --------
+    >>> check_true_finite(0, where="y_true")
+    """
+    if infinite:
+        raise DataError(
+            f"{plural(infinite, 'true value')} {'is' if infinite == 1 else 'are'} infinite",
+            where=where,
+            remedy="give finite numbers, or leave a value out that is not known",
+            infinite=infinite,
         )
 
 

@@ -45,6 +45,7 @@ from testsgd.metrics.predictions import (
 )
 from testsgd.metrics.rules_of_kinds import (
     check_finite,
+    check_true_finite,
     kind_of_decimals,
     kind_of_whole_numbers,
     limit_of,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 # What the columns of sums are called; no user's column is called so.
 _KIND = "testsgd_kind"
 _SUM = "testsgd_sum"
+_INFINITE = "testsgd_infinite"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,8 +213,12 @@ def sum_rows(
     for metric in summed_metrics:
         parts = _parts(metric, value, truth, sums.get(WEIGHT))
         sums |= {_name(metric, place): part for place, part in enumerate(parts)}
+    if truth is not None and truth.infinite is not None:
+        sums[_INFINITE] = flag(truth.infinite)
     bins = find_bins(lazy, sensitive_features, features=features or {})
     lines = sum_by(lazy, bins=bins, keys=keys, sums=sums)
+    if _INFINITE in lines:
+        check_true_finite(int(lines[_INFINITE].sum()), where=f"column {label!r}")
     read = predictions_of_kinds(
         lines[_KIND].to_numpy(dtype=np.int64),
         decided=limit is not None,
@@ -244,6 +250,7 @@ class _Truth:
     known: Any
     favoured: Any  # Whether the label is the favourable one, or above the threshold; or None.
     value: Any  # The label as a number.
+    infinite: Any = None  # Whether it is infinite; None if it is a class.
 
 
 def _truth_of(
@@ -275,7 +282,9 @@ def _truth_of(
         raise no_true_numbers(f"column {label!r}")
     number = nw.col(label).cast(nw.Float64)
     favoured = None if limit is None else number > limit
-    return _Truth(known=known & number.is_finite(), favoured=favoured, value=number), ()
+    finite = number.is_finite()
+    truth = _Truth(known=known & finite, favoured=favoured, value=number, infinite=known & ~finite)
+    return truth, ()
 
 
 def _kind(decided: Any, truth: _Truth | None) -> Any:

@@ -35,6 +35,7 @@ def mitigate(
     threshold: float = 0.5,
     terms: SensitiveTerms | str | Path | None = None,
     limit: int | None = None,
+    trust_pickle: bool = False,
     compare: str | Sequence[str] = "all",
     journal: str | Path | None = None,
     resume: bool = False,
@@ -76,6 +77,8 @@ def mitigate(
         For texts: the sensitive terms.
     limit : int, optional
         Work on a random sample of this number of rows or texts.
+    trust_pickle : bool
+        Whether a pickled file may be read as the model, which runs the code that is in it.
     compare : str or sequence of str
         Which other methods to try on the same splits: ``"all"``, ``"none"``, or some of
         ``"retraining without samples"``, ``"reweighing"`` and ``"exponentiated-gradient"``.
@@ -129,6 +132,7 @@ def mitigate(
                 threshold=threshold,
                 terms=terms,
                 limit=limit,
+                trust_pickle=trust_pickle,
                 **parameters,
             )
             material = inputs.material
@@ -187,6 +191,7 @@ def counter_samples(
     threshold: float = 0.5,
     terms: SensitiveTerms | str | Path | None = None,
     limit: int | None = None,
+    trust_pickle: bool = False,
     progress: Progress | bool | None = None,
     **parameters: Any,
 ) -> pd.DataFrame:
@@ -196,11 +201,13 @@ def counter_samples(
 
     Parameters
     ----------
-    model, data, spec, audit, group, all_above, favourable, threshold, terms, limit, progress
+    model, data, spec, audit, group, all_above, favourable, threshold, terms, limit
         As for :func:`mitigate`; any model will do.
     count : int, optional
         How many samples of each side of each group that gets some; ``largest_share`` of the
         training rows if not given.
+    trust_pickle, progress
+        As for :func:`mitigate`.
     **parameters
         As for :func:`mitigate`.
 
@@ -237,6 +244,7 @@ def counter_samples(
                 threshold=threshold,
                 terms=terms,
                 limit=limit,
+                trust_pickle=trust_pickle,
                 **parameters,
             )
         findings = inputs.find(reporter)

@@ -77,6 +77,8 @@ class CrossFits:
     jobs: int | None = None
     # Keeps decisions under the digest of what was fitted to; None: nothing is kept.
     journal: Journal | None = None
+    # Which estimator it is, where a journal keeps decisions of several.
+    name: str = ""
 
     def decisions(self, labels: Bools, weights: Floats | None) -> Bools | None:
         """Return each row's decision, shape (rows,); None if a fit has one label.
@@ -85,7 +87,7 @@ class CrossFits:
         """
         if self.journal is None:
             return self._decisions(labels, weights)
-        name = _digest(labels, weights)
+        name = self.name + _digest(labels, weights)
         kept = self.journal.get(name)
         if kept is not None:
             return _unpacked(kept, len(labels))

@@ -11,14 +11,15 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from testsgd.data.cells import as_pandas
+from testsgd.data.cells import as_pandas, check_distinct_names
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check the form of X; what it holds is for the estimator inside to judge."""
-    frame = None if isinstance(X, np.ndarray | list | tuple) else as_pandas(X)
+    frame = None if isinstance(X, np.ndarray | list | tuple) else as_pandas(X, where="X")
     if frame is None:
         return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    check_distinct_names(frame.columns, where="X")
     validate_data(estimator, frame, reset=reset, skip_check_array=True)
     if len(frame) == 0 or len(frame.columns) == 0:
         raise ValueError(f"X has {len(frame)} rows and {len(frame.columns)} columns")

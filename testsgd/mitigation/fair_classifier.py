@@ -28,7 +28,13 @@ from testsgd.mitigation.estimator_inputs import (
     two_class_tags,
     two_classes,
 )
-from testsgd.mitigation.frontier import STRENGTHS, FrontierPoint, Search, search_strengths
+from testsgd.mitigation.frontier import (
+    STRENGTHS,
+    FrontierPoint,
+    Original,
+    Search,
+    search_strengths,
+)
 from testsgd.mitigation.retrained_estimator import Columns, fit_clone
 from testsgd.models.refitting.estimators import weight_parameter
 
@@ -89,7 +95,9 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         Rules that a group has at most. None: what a search of a few seconds allows.
     blind : bool
         True: the estimator does not see the sensitive columns. They are needed in ``fit`` only;
-        where rows to predict have them, they are left out.
+        where rows to predict have them, they are left out. Accuracy that is lost, and differences
+        before, are counted against the estimator with these columns: what it loses without them is
+        part of the budget. If nothing keeps the budget, what is fitted to all rows is blind too.
     random_state : int, RandomState instance or None
         Of the folds, and of the estimator's random states that are None.
     n_jobs : int, optional
@@ -219,6 +227,7 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         if weights is not None and not weights.all():
             X, y, weights = rows_of(X, weights > 0), y[weights > 0], weights[weights > 0]
         inside = _seeded(inside, search.seed)
+        original = Original(inside, X) if self.blind else None
         if self.blind and isinstance(X, pd.DataFrame):
             inside = without_columns(inside, X, X.columns[self._sensitive].tolist())
         seen = self._seen(X)
@@ -230,7 +239,14 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         if len(self.classes_) == 2:
             frame = columns.frame(X)
             result = search_strengths(
-                inside, seen, frame, favourable, self.classes_, weights, search
+                inside,
+                seen,
+                frame,
+                favourable,
+                self.classes_,
+                weights,
+                search,
+                original=original,
             )
             reason = result.reason
             self.frontier_ = list(result.points)
@@ -240,7 +256,8 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
                 for labels, costs in result.examples
             ]
         if reason:
-            warnings.warn(f"the plain estimator was kept, for {reason}", UserWarning, stacklevel=2)
+            kept = "the plain estimator was kept" + ", blind" * self.blind
+            warnings.warn(f"{kept}, for {reason}", UserWarning, stacklevel=2)
             self.estimators_ = [fit_clone(inside, seen, y, weights)]
         return self
 

@@ -88,6 +88,14 @@ class Search:
     balanced_budget: float = 1.0
 
 
+@dataclass(frozen=True)
+class Original:
+    """An estimator that plays are compared with, where it is not the one that plays."""
+
+    estimator: Any
+    X: Any  # The columns that it is given, of the same rows.
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlayedPoint:
     """A point of the frontier, and what its models are to be fitted to."""
@@ -106,8 +114,8 @@ class Searched:
     reason: str = ""  # Why the plain estimator is to be kept; empty if it is not.
     played: tuple[PlayedPoint, ...] = ()
     best: PlayedPoint | None = None  # None if the plain estimator is to be kept.
-    # What the plain estimator decides likewise, and which rows are counted; both empty if it was
-    # not asked.
+    # What the plain estimator, or the original, decides likewise, and which rows are counted; both
+    # empty if it was not asked.
     plain: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
     counted: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
@@ -136,17 +144,18 @@ def search_strengths(
     weights: Floats | None,
     search: Search,
     *,
+    original: Original | None = None,
     rates_of: Callable[[Bools], ComparedRates] | None = None,
     journal: Journal | None = None,
     advance: Callable[[int, int], None] | None = None,
 ) -> Searched:
     """Return the points of all strengths, and the best of those that keep the budget.
 
-    `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. `rates_of`
-    gives what is compared, from which rows are counted; None: what the columns are is
-    guessed. `journal` keeps what models of a part of the rows decided, so that it need not be found
-    again. `advance` is called with how many rounds of all strengths are done, and how many there
-    are.
+    `frame` holds the columns of X by name, and the sensitive ones even if X lacks them. Losses and
+    differences before are those of `original`; None: of the estimator itself. `rates_of` gives
+    what is compared, from which rows are counted; None: what the columns are is guessed. `journal`
+    keeps what models of a part of the rows decided, so that it need not be found again. `advance`
+    is called with how many rounds of all strengths are done, and how many there are.
     """
     if len(frame) < LEAST_ROWS:
         return Searched(reason=f"{len(frame)} rows are too few to set some apart for validation")
@@ -160,15 +169,19 @@ def search_strengths(
     if rates is None or not len(rates):
         return Searched(reason="no group has enough rows")
     fits = CrossFits(estimator, X, classes, fold, search.jobs, journal)
-    plain = fits.decisions(favourable, weights)
-    if plain is None:
+    alone = plain = fits.decisions(favourable, weights)
+    if original is not None:
+        of_original = replace(fits, estimator=original.estimator, X=original.X, name="original")
+        plain = of_original.decisions(favourable, weights)
+    if alone is None or plain is None:
         return Searched(reason="a part of the rows has one label only")
     counts = np.ones(len(frame)) if weights is None else weights
     counted = np.where(fold >= 0, counts, 0.0)
     judge = Judge(rates, favourable, counted / counted.sum())
     if not judge.worst(plain)[0]:
         return Searched(reason="no group is treated differently")
-    least = float(judge.accuracies(plain[None])[0]) - search.budget
+    of_plain, of_alone = judge.accuracies(np.stack([plain, alone]))
+    least = float(of_plain) - search.budget
 
     # Rows without weight are in no part.
     weighted_rows = np.flatnonzero(counted)
@@ -176,7 +189,7 @@ def search_strengths(
     generator = np.random.default_rng(search.seed)
     part[weighted_rows] = generator.permutation(len(weighted_rows)) % _PARTS
     played: list[PlayedPoint] = []
-    start = group_weights(rates.differences(plain)[0])
+    start = group_weights(rates.differences(alone)[0])
     all_rounds = search.rounds * len(search.strengths)
     counter = Counter(advance, all_rounds)
     for strength in sorted(search.strengths):
@@ -219,6 +232,11 @@ def search_strengths(
             f"no strength lowered the worst difference and kept the accuracy within "
             f"{100 * search.budget:g} points"
         )
+        if original is not None:
+            reason += (
+                "; leaving the sensitive features out alone changes it by "
+                f"{100 * (of_alone - of_plain):+.1f} points"
+            )
         return Searched(reason=reason, played=tuple(played), plain=plain, counted=fold >= 0)
     return Searched(played=tuple(played), best=best, plain=plain, counted=fold >= 0)
 

@@ -119,6 +119,7 @@ def mitigation_inputs(
     threshold: float = 0.5,
     terms: SensitiveTerms | str | Path | None = None,
     limit: int | None = None,
+    trust_pickle: bool = False,
     **parameters: Any,
 ) -> MitigationInputs:
     """Return the checked inputs of a mitigation; the parameters are :func:`testsgd.mitigate`'s."""
@@ -150,6 +151,7 @@ def mitigation_inputs(
             specification,
             favourable_given=favourable is not None,
             threshold=threshold,
+            trust_pickle=trust_pickle,
         )
         fingerprint = texts_fingerprint(texts)
         training_only = texts.training_only
@@ -170,6 +172,7 @@ def mitigation_inputs(
             threshold=threshold,
             limit=limit,
             seed=seed,
+            trust_pickle=trust_pickle,
         )
         fingerprint = table_fingerprint(table)
         audited_fingerprint = fingerprint

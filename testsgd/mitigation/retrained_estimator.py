@@ -26,6 +26,7 @@ from testsgd.data import (
     distinct_values,
 )
 from testsgd.data.categories import MOST_VALUES
+from testsgd.data.cells import check_distinct_names
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.data_splits import DataSplit
@@ -60,11 +61,7 @@ class Columns:
         if not isinstance(X, pd.DataFrame):
             return cls(tuple(f"x{index}" for index in range(X.shape[1])), None, (X.dtype,))
         names = tuple(str(label) for label in X.columns)
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(
-                f"two columns are called {twice!r}", where="X", remedy="rename one of them"
-            )
+        check_distinct_names(names, where="X")
         return cls(names, X.columns, tuple(X.dtypes))
 
     def frame(self, X: Any) -> pd.DataFrame:

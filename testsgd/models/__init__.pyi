@@ -7,6 +7,7 @@ from .blackbox import PlainRows as PlainRows
 from .blackbox import PreparedRows as PreparedRows
 from .booster_files import as_numbers as as_numbers
 from .booster_files import check_has_classes as check_has_classes
+from .booster_files import has_probabilities as has_probabilities
 from .booster_files import is_of_numbers as is_of_numbers
 from .command import CommandModel as CommandModel
 from .encoding import Encoding as Encoding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data import Label, Table, category_text
+from testsgd.data import Label, category_text
 from testsgd.data.categories import ZERO_ONE, equal_labels
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, ParameterError, TestSGDError
@@ -59,11 +60,12 @@ def decision_scores(
     `read_as`: from the labels that the estimator returns to those that they stand for.
     """
     estimator = getattr(function, "__self__", None)
+    if estimator is not None and hasattr(estimator, "class_probabilities"):
+        return _probability(estimator.class_probabilities, favourable, read_as)
     classes = getattr(estimator, "classes_", None)
     if classes is None or getattr(function, "__name__", "") != "predict":
         return None
-    texts = [category_text(value) for value in np.asarray(classes, dtype=object).ravel()]
-    labels = [read_as.get(text, text) for text in texts]
+    labels = _labels_of(classes, read_as)
     # Several where labels are favourable together.
     places = [place for place, label in enumerate(labels) if label == favourable]
     if not places:
@@ -78,17 +80,68 @@ def decision_scores(
     return None
 
 
+def _labels_of(classes: Any, read_as: Mapping[str, str]) -> list[str]:
+    """Return the labels that a model's classes stand for."""
+    texts = [category_text(value) for value in np.asarray(classes, dtype=object).ravel()]
+    return [read_as.get(text, text) for text in texts]
+
+
+def _probability(
+    of_classes: Callable[[Any], Any] | None, favourable: str, read_as: Mapping[str, str]
+) -> Callable[[Any], Any] | None:
+    """Return what :func:`decision_scores` does, of a model that was read from a file.
+
+    Which classes it has may be known only when it answers.
+    """
+    if of_classes is None:
+        return None
+
+    def probability(asked: Any) -> Any:
+        classes, probabilities = of_classes(asked)
+        labels = _labels_of(classes, read_as)
+        places = [place for place, label in enumerate(labels) if label == favourable]
+        if not places:
+            raise ModelError(
+                f"the model has no probability of {favourable!r}, only of {', '.join(labels)}",
+                where="model",
+                remedy="name one of these as the favourable label, or leave out the threshold and "
+                "the metrics of scores",
+            )
+        return probabilities[:, places].sum(axis=1)
+
+    return probability
+
+
 DEFAULT_THRESHOLD = 0.5
 """A score above it counts as the favourable label, unless a user gives another."""
 
 
-def no_scores(threshold: float) -> ParameterError:
-    """Return the error of a threshold for a model that gives labels."""
+def no_answer(place: int, *, unit: str = "row") -> tuple[str, str]:
+    """Return what is wrong with a model that has no answer about a row or text, and a remedy."""
+    rest = ", or leave out the rows with missing inputs" if unit == "row" else ""
+    return (
+        f"the model returned no number or label (NaN) for {unit} {place}",
+        f"make it answer for every {unit}{rest}",
+    )
+
+
+def no_scores(threshold: float, *, has_some: bool = False) -> ParameterError:
+    """Return the error of a threshold for a model that gives labels.
+
+    `has_some`: whether it has probabilities, which audits by metrics ask for.
+    """
+    remedy = (
+        "give a model, its file or a function that gives the probability of the favourable label"
+    )
+    if has_some:
+        remedy = (
+            "name metrics beside it, such as --metrics selection_rate, or call "
+            "testsgd.audit_model_by_metrics in Python"
+        )
     return ParameterError(
         f"the threshold {threshold:g} is of scores, and the model gives labels",
         where="threshold",
-        remedy="leave it out, or give a function that returns the probability of the favourable "
-        "label, such as lambda rows: model.predict_proba(rows)[:, 1]",
+        remedy=f"leave it out, or {remedy}",
         threshold=threshold,
     )
 
@@ -237,9 +290,20 @@ class CheckedFunction(ABC, Generic[Asked]):
         model.batch_size = self.batch_size
         return model
 
+    def with_threshold(self, threshold: float) -> Self:
+        """Return the same model with another threshold on its scores."""
+        model = copy.copy(self)
+        model._threshold = threshold
+        return model
+
     @abstractmethod
     def given(self, asked: Any) -> Asked:
         """Return what the function takes of some rows or texts."""
+
+    def _own(self, given: Any) -> Asked:
+        """Return a copy of what the function takes, for the function alone."""
+        copied: Asked = given.copy()
+        return copied
 
     @abstractmethod
     def _takes(self, given: Asked) -> str:
@@ -272,7 +336,11 @@ class CheckedFunction(ABC, Generic[Asked]):
         if self._output is None:
             self._output = self._recognise(answers)
             if self._output == "labels" and self._threshold != DEFAULT_THRESHOLD:
-                raise no_scores(self._threshold)
+                estimator = getattr(self._function, "__self__", None)
+                has_some = hasattr(estimator, "predict_proba") or bool(
+                    getattr(estimator, "class_probabilities", None)
+                )
+                raise no_scores(self._threshold, has_some=has_some and self.unit == "row")
         return (
             self._from_scores(answers) if self._output == "scores" else self._from_labels(answers)
         )
@@ -325,7 +393,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         try:
             # Copied whole: a shallow copy of a frame shares cells with ours, which even pandas 3
             # lets `frame["age"].array[0] = 1` write to.
-            answers = function(given.copy())
+            answers = function(self._own(given))
         except TestSGDError:
             raise
         except (Exception, SystemExit) as error:
@@ -361,10 +429,7 @@ class CheckedFunction(ABC, Generic[Asked]):
             )
         if pd.isna(array).any():
             index = int(np.flatnonzero(pd.isna(array))[0])
-            raise self._error(
-                f"the model returned no number or label (NaN) for {unit} {index}",
-                f"make it answer for every {unit}",
-            )
+            raise self._error(*no_answer(index, unit=unit))
         if array.dtype == object and pd.api.types.infer_dtype(array) in _OBJECT_SCORES:
             return array.astype(np.float64)
         return array
@@ -494,7 +559,12 @@ def opposed_rates(
     return rate, rate_of_others
 
 
-def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> None:
+def check_reading(
+    model: Any,
+    decisions: NDArray[np.bool_],
+    labels: pd.Series[Any] | NDArray[Any] | None,
+    label: Label,
+) -> None:
     """Check that scores, and codes such as 0 and 1 read by the order of labels, are read rightly.
 
     Parameters
@@ -502,9 +572,11 @@ def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> Non
     model : Model
         A model that was asked.
     decisions : numpy.ndarray of bool, shape (n,)
-        Whether each of the first n rows got the favourable label.
-    table : Table
-        The rows, perhaps with true labels.
+        Whether each of the first n rows or texts got the favourable label.
+    labels : pandas.Series or numpy.ndarray, optional
+        The true labels, of these and perhaps of more.
+    label : Label
+        Which of them is favourable, and what codes stand for.
 
     Raises
     ------
@@ -513,15 +585,14 @@ def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> Non
         explains: then 1, or a high score, may well be of the other label. Where the description's
         ``label.map`` says what codes are, it is believed, and 1 is never the label False.
     """
-    label = table.specification.label
-    if table.labels is None or not isinstance(model, CheckedFunction):
+    if labels is None or not isinstance(model, CheckedFunction):
         return
     scores = model.output == "scores"
     if not scores and (not model.read_as or label.map or equal_labels(model.read_as.values())):
         return
-    labels = table.labels.iloc[: len(decisions)]
-    known = labels.notna().to_numpy()
-    favourable = (labels == label.favourable).to_numpy() & known
+    true = pd.Series(labels).iloc[: len(decisions)]
+    known = true.notna().to_numpy()
+    favourable = (true == label.favourable).to_numpy() & known
     opposed = opposed_rates(decisions[known], favourable[known])
     if opposed is None:
         return
@@ -540,8 +611,8 @@ def check_reading(model: Any, decisions: NDArray[np.bool_], table: Table) -> Non
             "number stands for"
         )
     raise ModelError(
-        f"{answers} give {label.favourable!r} to {rate:.1%} of {favourable.sum():,} rows with "
-        f"that label and to {rate_of_others:.1%} of the others, so they may mean the opposite",
+        f"{answers} give {label.favourable!r} to {rate:.1%} of {favourable.sum():,} {model.unit}s "
+        f"with that label and to {rate_of_others:.1%} of the others, so they may mean the opposite",
         where=f"model {model.name!r}",
         remedy=remedy,
         model=model.name,

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -263,11 +263,14 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
     ) -> None:
         super().__init__(function, **options)
         self.columns = columns
+        # Names that are no texts, by the texts that stand for them here.
+        self.given_names: Mapping[str, Any] = {}
 
     def reading(self, function: Callable[[pd.DataFrame], Any]) -> CallableModel:
         """Return a model of another function, its answers read as this one's are."""
         model = super().reading(function)
         model.columns = self.columns
+        model.given_names = self.given_names
         return model
 
     def given(self, asked: pd.DataFrame) -> pd.DataFrame:
@@ -281,6 +284,9 @@ class CallableModel(CheckedFunction[pd.DataFrame]):
                     "add it to the data, or describe it",
                 )
         return asked[list(self.columns)]
+
+    def _own(self, given: pd.DataFrame) -> pd.DataFrame:
+        return given.rename(columns=self.given_names).copy()
 
     def _takes(self, given: pd.DataFrame) -> str:
         return f"a data frame with the columns {listed_columns(tuple(given.columns))}"
@@ -366,6 +372,19 @@ def is_booster(source: Any, library: str) -> bool:
     False
     """
     return type(source).__name__ == "Booster" and _library_of(source) == library
+
+
+def is_catboost(source: Any) -> bool:
+    """Return whether an object is a plain ``CatBoost``, which has no answers of its own kind.
+
+    A ``CatBoostClassifier`` predicts classes, and a ``CatBoostRegressor`` numbers.
+
+    Examples
+    --------
+    >>> is_catboost(len)
+    False
+    """
+    return type(source).__name__ == "CatBoost" and _library_of(source) == "catboost"
 
 
 def positional_width(source: Any) -> int | None:

@@ -21,6 +21,15 @@ from testsgd.models.blackbox import CountedColumns, check_number_columns
 from testsgd.models.booster_trees import check_xgboost_document
 from testsgd.models.failures import NUMBERS_REMEDY
 from testsgd.models.lightgbm_trees import check_lightgbm_text, lightgbm_objective
+from testsgd.models.onnx_probabilities import (
+    ONNX_FLOATS,
+    ONNX_PROBABILITIES,
+    ClassProbabilities,
+    OnnxProbabilities,
+    of_each_class,
+    without_width,
+)
+from testsgd.models.torch_modules import TorchModel
 
 # By the library itself, as the package for Python takes a second to import.
 _XGBOOST_TRIAL = """
@@ -93,6 +102,11 @@ class FileModel:
         The names of its columns, if the file has them.
     numbers : NumbersModel, optional
         The same model as one of numbers, if the file does not say whether these are probabilities.
+    classes : array-like, shape (classes,), optional
+        The labels that it predicts, if the file says them.
+    class_probabilities : callable, optional
+        From a data frame to labels, shape (classes,), and the probability of each for each row,
+        shape (n, classes). None if the model has none.
 
     Examples
     --------
@@ -107,9 +121,14 @@ class FileModel:
         *,
         columns: Sequence[str] | None,
         numbers: NumbersModel | None = None,
+        classes: Any = None,
+        class_probabilities: Callable[[pd.DataFrame], ClassProbabilities] | None = None,
     ) -> None:
         self._answer = answer
         self.numbers = numbers
+        self.class_probabilities = class_probabilities
+        if classes is not None:
+            self.classes_ = np.asarray(classes)
         if columns is not None:
             self.feature_names_in_ = np.array(columns, dtype=object)
 
@@ -121,9 +140,13 @@ class FileModel:
         ModelError
             If the file does not say whether its numbers are probabilities, and they are none.
         """
-        answers = _without_width(self._answer(frame))
+        answers = without_width(self._answer(frame))
         if not np.issubdtype(answers.dtype, np.floating):
             return answers
+        missing = np.isnan(answers).reshape(len(answers), -1).any(axis=1)
+        if missing.any():
+            # The rows without a number are named by the caller.
+            return np.where(missing, np.nan, 0.0)
         if answers.ndim == 2:
             return np.asarray(np.argmax(answers, axis=1))
         if self.numbers is not None and not ((answers >= 0) & (answers <= 1)).all():
@@ -174,7 +197,7 @@ class NumbersModel:
         ModelError
             If there are several a row.
         """
-        answers = _without_width(self._answer(frame))
+        answers = without_width(self._answer(frame))
         if answers.shape != (len(frame),):
             raise ModelError(
                 f"the model returned an array of shape {answers.shape} for {len(frame)} rows",
@@ -185,7 +208,7 @@ class NumbersModel:
 
 
 def as_numbers(model: Any) -> Any:
-    """Return a model as one of numbers, if it is from a file that does not say what it predicts.
+    """Return a model as one of numbers, if it does not say whether it predicts these.
 
     Parameters
     ----------
@@ -195,14 +218,25 @@ def as_numbers(model: Any) -> Any:
     Returns
     -------
     object
-        `model` itself, if it is any other.
+        `model` itself, if it is neither a module of PyTorch nor from a file of ONNX.
 
     Examples
     --------
     >>> as_numbers(len) is len
     True
     """
-    return (model.numbers or model) if isinstance(model, FileModel) else model
+    return (model.numbers or model) if isinstance(model, (FileModel, TorchModel)) else model
+
+
+def has_probabilities(model: Any) -> bool:
+    """Return whether a model is from a file that gives the probabilities of its classes.
+
+    Examples
+    --------
+    >>> has_probabilities(len)
+    False
+    """
+    return isinstance(model, FileModel) and model.class_probabilities is not None
 
 
 def is_of_numbers(model: Any) -> bool:
@@ -241,12 +275,6 @@ def check_has_classes(model: Any, name: str) -> None:
             where=f"model {name!r}",
             remedy=NUMBERS_REMEDY,
         )
-
-
-def _without_width(answers: Any) -> NDArray[Any]:
-    """Return answers of the shape (n, 1) as (n,), others as they are."""
-    array: NDArray[Any] = np.asarray(answers)
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
 def read_xgboost(path: Path) -> FileModel | NumbersModel:
@@ -292,7 +320,9 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | Num
     """Return a booster of XGBoost as a model of data frames; `path` is named in errors."""
     import xgboost
 
-    objective = loads_json(booster.save_config())["learner"]["objective"]["name"]
+    learner = loads_json(booster.save_config())["learner"]
+    objective = learner["objective"]["name"]
+    classes = np.arange(max(2, int(learner["learner_model_param"]["num_class"])))
 
     typed = list(zip(booster.feature_names or (), booster.feature_types or (), strict=False))
     numbers = {name for name, kind in typed if kind != "c"}
@@ -300,7 +330,7 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | Num
     named = hasattr(booster, "get_categories")
     categories = {name for name, kind in typed if kind == "c" and named}
 
-    def answer(frame: pd.DataFrame) -> Any:
+    def rows_of(frame: pd.DataFrame) -> Any:
         # XGBoost would take the codes of categories for the numbers.
         coded = [
             name
@@ -309,13 +339,28 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | Num
         ]
         frame = frame.assign(**{str(name): _category_numbers(frame[name]) for name in coded})
         frame = _booleans_as_numbers(_with_categories(frame, categories), numbers)
-        rows = xgboost.DMatrix(frame, enable_categorical=True)
-        answers = booster.predict(rows)
+        return xgboost.DMatrix(frame, enable_categorical=True)
+
+    def answer(frame: pd.DataFrame) -> Any:
+        answers = booster.predict(rows_of(frame))
         # multi:softmax gives classes, as floats.
         return answers.astype(np.int64) if objective == "multi:softmax" else answers
 
+    def class_probabilities(frame: pd.DataFrame) -> ClassProbabilities:
+        if objective != "multi:softmax":
+            return classes, of_each_class(booster.predict(rows_of(frame)))
+        sums = booster.predict(rows_of(frame), output_margin=True)
+        powers = np.exp(sums - sums.max(axis=1, keepdims=True))
+        return classes, powers / powers.sum(axis=1, keepdims=True)
+
     if objective.startswith(("binary:", "multi:")):
-        return FileModel(answer, columns=booster.feature_names)
+        has_some = objective in ("binary:logistic", "multi:softprob", "multi:softmax")
+        return FileModel(
+            answer,
+            columns=booster.feature_names,
+            classes=classes,
+            class_probabilities=class_probabilities if has_some else None,
+        )
     return NumbersModel(answer, columns=booster.feature_names, path=path)
 
 
@@ -380,7 +425,13 @@ def _lightgbm_model(booster: Any, objective: str, path: Path) -> FileModel | Num
         return booster.predict(_with_categories(asked, names))
 
     if objective.startswith(("binary", "multiclass")):
-        return FileModel(answer, columns=columns)
+        classes = np.arange(max(2, booster.num_model_per_iteration()))
+        return FileModel(
+            answer,
+            columns=columns,
+            classes=classes,
+            class_probabilities=lambda frame: (classes, of_each_class(answer(frame))),
+        )
     if objective.startswith(_LIGHTGBM_NUMBERS):
         return NumbersModel(answer, columns=columns, path=path)
     raise ModelError(
@@ -414,14 +465,39 @@ def read_catboost(path: Path) -> FileModel | NumbersModel:
             return classifier
         return catboost.CatBoostRegressor().load_model(str(path))
 
-    model = _read(read, path)
+    return _catboost_model(_read(read, path), path)
+
+
+def catboost_model(model: Any) -> FileModel | NumbersModel:
+    """Return a ``catboost.CatBoost`` as a model of data frames, read as its file is.
+
+    Its own ``predict`` gives sums before the sigmoid, where it is trained to tell classes apart.
+    """
+    import catboost
+
+    is_classifier = len(model.classes_) > 0
+    turned = catboost.to_classifier(model) if is_classifier else catboost.to_regressor(model)
+    return _catboost_model(turned, Path("CatBoost"))
+
+
+def _catboost_model(model: Any, path: Path) -> FileModel | NumbersModel:
+    """Return a classifier or a regression of CatBoost as a model; `path` is named in errors."""
     names = list(model.feature_names_)
     made_up = all(name == str(place) for place, name in enumerate(names))
     columns = None if made_up else names
-    answer = CountedColumns(model.predict, len(names)) if made_up else model.predict
-    if isinstance(model, catboost.CatBoostRegressor):
-        return NumbersModel(answer, columns=columns, path=path)
-    return FileModel(answer, columns=columns)
+
+    def counted(function: Callable[[pd.DataFrame], Any]) -> Callable[[pd.DataFrame], Any]:
+        return CountedColumns(function, len(names)) if made_up else function
+
+    if not len(getattr(model, "classes_", ())):
+        return NumbersModel(counted(model.predict), columns=columns, path=path)
+    probabilities = counted(model.predict_proba)
+    return FileModel(
+        counted(model.predict),
+        columns=columns,
+        classes=model.classes_,
+        class_probabilities=lambda frame: (model.classes_, np.asarray(probabilities(frame))),
+    )
 
 
 def read_onnx(path: Path) -> FileModel:
@@ -450,31 +526,41 @@ def read_onnx(path: Path) -> FileModel:
         path,
     )
     inputs = session.get_inputs()
-    output = session.get_outputs()[0].name
+    outputs = session.get_outputs()
 
-    def of_all(frame: pd.DataFrame) -> Any:
+    def given(frame: pd.DataFrame) -> dict[str, NDArray[Any]]:
+        if len(inputs) > 1:
+            return {
+                item.name: frame[item.name]
+                .to_numpy(dtype=_ONNX_TYPES.get(item.type, np.float32))
+                .reshape(-1, 1)
+                for item in inputs
+            }
         dtype = _ONNX_TYPES.get(inputs[0].type, np.float32)
         if dtype is not object:
             # The shape of an input of all columns is (rows, columns).
             check_number_columns(frame, width=inputs[0].shape[-1], taker="the ONNX model")
-        numbers = frame.to_numpy(dtype=dtype)
-        return session.run([output], {inputs[0].name: numbers})[0]
+        return {inputs[0].name: frame.to_numpy(dtype=dtype)}
 
-    def of_columns(frame: pd.DataFrame) -> Any:
-        given = {
-            item.name: frame[item.name]
-            .to_numpy(dtype=_ONNX_TYPES.get(item.type, np.float32))
-            .reshape(-1, 1)
-            for item in inputs
-        }
-        return session.run([output], given)[0]
+    def answer(frame: pd.DataFrame) -> Any:
+        return session.run([outputs[0].name], given(frame))[0]
 
-    single = len(inputs) == 1
-    columns = None if single else [item.name for item in inputs]
-    answer = of_all if single else of_columns
+    columns = None if len(inputs) == 1 else [item.name for item in inputs]
+    read = OnnxProbabilities()
+    of_numbers = outputs[0].type in ONNX_FLOATS
+    beside_labels = len(outputs) > 1 and outputs[1].type.startswith(ONNX_PROBABILITIES)
+
+    def class_probabilities(frame: pd.DataFrame) -> ClassProbabilities:
+        if of_numbers:
+            return read.of_numbers(answer(frame))
+        return read.beside_labels(*session.run([item.name for item in outputs[:2]], given(frame)))
+
     # An ONNX file of floats does not say whether they are probabilities or a regression's numbers.
     return FileModel(
-        answer, columns=columns, numbers=NumbersModel(answer, columns=columns, path=path)
+        answer,
+        columns=columns,
+        numbers=NumbersModel(answer, columns=columns, path=path),
+        class_probabilities=class_probabilities if of_numbers or beside_labels else None,
     )
 
 

@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from testsgd.errors import ModelError
-from testsgd.models.blackbox import is_booster, is_keras_model
+from testsgd.models.blackbox import is_booster, is_catboost, is_keras_model
 from testsgd.models.booster_files import (
+    catboost_model,
     lightgbm_model,
     read_catboost,
     read_lightgbm,
@@ -118,8 +119,8 @@ def adapted(source: Any) -> Any:
     Parameters
     ----------
     source : object
-        A model: a module of PyTorch, a model of MLflow, a booster of XGBoost or LightGBM, or
-        anything else.
+        A model: a module of PyTorch, a model of MLflow, a booster of XGBoost or LightGBM, a
+        ``catboost.CatBoost``, or anything else.
 
     Returns
     -------
@@ -141,6 +142,8 @@ def adapted(source: Any) -> Any:
         return xgboost_model(source)
     if is_booster(source, "lightgbm"):
         return lightgbm_model(source)
+    if is_catboost(source):
+        return catboost_model(source)
     return source
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from testsgd.models.blackbox import float_inputs, named_columns
 from testsgd.models.external import ExternalModel
+from testsgd.models.failures import NUMBERS_REMEDY
 
 
 def is_torch_module(source: Any) -> bool:
@@ -46,6 +47,11 @@ class TorchModel(ExternalModel):
         super().__init__(type(module).__name__)
         self.kind = f"PyTorch module {type(module).__name__}"
         self._module = module
+
+    @property
+    def numbers(self) -> TorchNumbers:
+        """The same module as one of numbers, such as a regression."""
+        return TorchNumbers(self._module)
 
     @property
     def feature_names_in_(self) -> tuple[str, ...] | None:
@@ -106,9 +112,29 @@ class TorchModel(ExternalModel):
         if outside.any():
             raise self._error(
                 f"the module returned {float(output[outside][0]):g}, which is no score in [0, 1]",
-                "append nn.Sigmoid() if it is a logit",
+                f"append nn.Sigmoid() if it is a logit; or {NUMBERS_REMEDY}",
             )
         return output
+
+
+class TorchNumbers(TorchModel):
+    """A module of PyTorch that predicts numbers: they are taken as they are.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        As for :class:`TorchModel`.
+    """
+
+    def _read(self, output: NDArray[Any]) -> NDArray[Any]:
+        """Return an output of one number a row, shape (n,)."""
+        numbers = output[:, 0] if output.ndim == 2 and output.shape[1] == 1 else output
+        if numbers.ndim != 1:
+            raise self._error(
+                f"the module returned a tensor of shape {output.shape}, and numbers are one a row",
+                "give a module of one number a row, or a function that returns one of them",
+            )
+        return numbers
 
 
 @contextlib.contextmanager

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from testsgd.data.cells import as_pandas, check_column_number, missing_column
+from testsgd.data.cells import (
+    DECIMAL_COMMA,
+    as_pandas,
+    check_column_number,
+    missing_column,
+)
 from testsgd.data.json_objects import json_object
+from testsgd.data.separators import separator_of_header
 from testsgd.errors import DataError, ParameterError
 from testsgd.io import read_lines, why_no_file
 from testsgd.monitoring.specification import MonitorSpecification, condition_of, fields_of
@@ -53,14 +61,15 @@ class EventSource:
 def event_source(events: Any, specification: MonitorSpecification) -> EventSource:
     """Return a source of events: themselves, a data frame, or a file, which is read line by line.
 
-    That is JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal``, ``.log``) or ``.csv``.
+    That is JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal``, ``.log``) or ``.csv``,
+    with a comma, a semicolon or a tab between its cells, as its header has it.
     """
     if isinstance(events, str | Path):
         return _file(Path(events), specification)
     if isinstance(events, Mapping):
         what = "one event stands where a list of events should"
         raise ParameterError(what, where="events", remedy="give a list")
-    frame = as_pandas(events)
+    frame = as_pandas(events, where="events")
     if frame is not None:
         return _frame(frame, specification)
     if not isinstance(events, Iterable):
@@ -102,11 +111,15 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
     where = str(path)
-    rows = _rows(path)
+    lines = _texts(path)
+    header = next(lines, "")
+    separator = separator_of_header(header, path)
+    rows = _rows(path, chain([header], lines), separator)
     names = [name.strip() for name in next(rows, (1, [""]))[1]]
     check_column_number(len(names), where)
     _check_columns(names, specification, where)
-    read = _cell_reader(specification)
+    # As in the tables of an audit; beside tabs all cells of a column would have to be known.
+    read = _cell_reader(specification, decimal_commas=separator == ";")
 
     def parse(row: list[str]) -> Mapping[str, Any] | None:
         if not any(cell.strip() for cell in row):
@@ -119,27 +132,40 @@ def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
     return EventSource(where, "line", rows, parse, has_columns=True)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    lines = (
-        line.decode("utf-8-sig" if not at else "utf-8") for at, line in enumerate(_lines(path))
-    )
-    rows = csv.reader(lines, strict=True)
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the lines of a CSV file, each with its line break."""
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise _no_csv(error, path, number) from error
+        yield text
+
+
+def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    rows = csv.reader(lines, delimiter=separator, strict=True)
     while True:
         try:
             row = next(rows)
         except StopIteration:
             return
-        except (csv.Error, UnicodeDecodeError) as error:
-            what = f"the file is no CSV file in UTF-8: {error}"
-            where = f"{path}, line {rows.line_num}"
-            raise DataError(what, where=where, remedy="correct the line") from error
+        except csv.Error as error:
+            raise _no_csv(error, path, rows.line_num) from error
         yield rows.line_num, row
 
 
+def _no_csv(error: Exception, path: Path, line: int) -> DataError:
+    what = f"the file is no CSV file in UTF-8: {error}"
+    return DataError(what, where=f"{path}, line {line}", remedy="correct the line")
+
+
 def _cell_reader(
-    specification: MonitorSpecification,
+    specification: MonitorSpecification, *, decimal_commas: bool
 ) -> Callable[[Iterable[tuple[str, str]]], dict[str, Any]]:
-    """Return a function from the names and texts of a row to its event, without empty cells."""
+    """Return a function from the names and texts of a row to its event, without empty cells.
+
+    `decimal_commas`: a number may be written 57,5.
+    """
     named = specification.events
     dates = specification.time.unit == "iso"
     texts = {
@@ -149,6 +175,7 @@ def _cell_reader(
         *specification.prior_fields,
     }
     conditions = frozenset(specification.condition_fields)
+    numbers = frozenset((*conditions, *specification.prior_fields, named.time))
     known = {
         named.decision: (*named.favourable, *named.unfavourable),
         named.label: (*named.positive, *named.negative),
@@ -158,6 +185,8 @@ def _cell_reader(
         event: dict[str, Any] = {}
         for name, cell in cells:
             text = cell.strip()
+            if decimal_commas and name in numbers and re.fullmatch(DECIMAL_COMMA, text):
+                text = text.replace(",", ".")
             if name in conditions:
                 # An expression tells a number from a text by itself.
                 event[name] = text or None

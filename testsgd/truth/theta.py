@@ -125,6 +125,7 @@ def study_own_data(
     *,
     data_file: Path | None = None,
     model: Any = None,
+    trust_pickle: bool = False,
     predictions: str | None = None,
     sensitive_features: Sequence[str] = (),
     label: str | None = None,
@@ -145,6 +146,8 @@ def study_own_data(
         The rows of a described data set.
     model : object, optional
         A model as for :func:`testsgd.audit`.
+    trust_pickle : bool
+        Whether a pickled file may be read as the model, which runs the code that is in it.
     predictions : str, optional
         Of a file: the column with predictions, in place of a model. These have no neighbours, so
         rates are those of the rows as they are.
@@ -196,6 +199,7 @@ def study_own_data(
                 sensitive_features=sensitive_features,
                 predictions=predictions,
                 model=model,
+                trust_pickle=trust_pickle,
                 label=label,
                 encoding=encoding,
                 favourable=favourable,
@@ -208,6 +212,7 @@ def study_own_data(
                 data_file,
                 dataset,
                 favourable=favourable,
+                trust_pickle=trust_pickle,
                 progress=reporter or False,
                 **chosen,
             )

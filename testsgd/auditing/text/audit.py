@@ -33,7 +33,7 @@ from testsgd.auditing.text.outcome import TextAudit, TextOutcome
 from testsgd.auditing.text.pooled import sample_texts_pooled
 from testsgd.auditing.text.rule_selection import TermSelection
 from testsgd.auditing.text.stability import affordable_of_texts, term_stability
-from testsgd.models import PROBE_ROWS, Repetition, ask_again
+from testsgd.models import PROBE_ROWS, Repetition, ask_again, check_reading
 from testsgd.progress import step
 from testsgd.rules.text import small_category_sets
 from testsgd.scoring import lower_confidence_bound, normal_quantile
@@ -50,6 +50,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         with audit.counter("trying the model", len(tried)).asking(len(tried)):
             favourable = predictions.decide(tried)
         probe = 2 * favourable.astype(np.int64) > parameters.draws
+        label = audit.texts.specification.label
+        check_reading(audit.model.model, probe, audit.texts.labels, label)
         fingerprint = hashlib.sha256(np.packbits(probe).tobytes()).hexdigest()
         repetition = _ask_again(audit, tried, favourable)
     budget = audit.allowed - repetition.asked

@@ -19,6 +19,7 @@ from testsgd.data import (
     table_fingerprint,
 )
 from testsgd.data.cells import shown_columns
+from testsgd.data.classes import OTHER_COLUMN, classes_of_file
 from testsgd.errors import ParameterError
 from testsgd.mitigation.frontiers.options import FrontierOptions
 from testsgd.mitigation.frontiers.parameters import FrontierParameters
@@ -222,14 +223,16 @@ def frontier_of_file(
                 name=what,
             )
     check_columns(frame, {"label": label}, ())
-    return fair_frontier(
-        model,
-        frame.drop(columns=[label]),
-        frame[label],
-        sensitive_features=list(sensitive_features),
-        name=Path(path).name.partition(".")[0],
-        **options,
-    )
+    where = f"{path}, column {label!r}"
+    with classes_of_file(where, instead=OTHER_COLUMN):
+        return fair_frontier(
+            model,
+            frame.drop(columns=[label]),
+            frame[label],
+            sensitive_features=list(sensitive_features),
+            name=Path(path).name.partition(".")[0],
+            **options,
+        )
 
 
 def _described(

@@ -17,7 +17,13 @@ from testsgd.data import table_fingerprint
 from testsgd.errors import ModelError, ParameterError
 from testsgd.mitigation.blind_estimators import without_columns
 from testsgd.mitigation.cross_fitted_play import FIT_NOTE, fit_on_one_thread
-from testsgd.mitigation.frontier import STRENGTHS, PlayedPoint, Search, search_strengths
+from testsgd.mitigation.frontier import (
+    STRENGTHS,
+    Original,
+    PlayedPoint,
+    Search,
+    search_strengths,
+)
 from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
 from testsgd.mitigation.journal import Journal
@@ -74,6 +80,7 @@ def play_candidates(
     given = problem.loaded.model.given(frame).copy()  # type: ignore[attr-defined]  # not of networks
     sensitive = table.specification.sensitive
     estimator = seeded_clone(refitter.estimator, settings.seed)
+    original = Original(estimator, given) if settings.blind else None
     if settings.blind:
         estimator = _blind(estimator, given, sensitive)
     labels = problem.favourable[places]
@@ -98,6 +105,7 @@ def play_candidates(
                 jobs=_jobs(problem),
                 objective=settings.objective,
             ),
+            original=original,
             journal=Journal(journal, _about(problem, estimator), resume=resume),
             advance=advance,
             rates_of=lambda counted: problem.rates(places, counted=counted),

@@ -499,10 +499,12 @@ def _quick_text(value: Any, field: str) -> str | None:
 
 def text_of(value: Any, field: str) -> str | None:
     """Return a value as the text that tells it from others; None if it is missing or empty."""
-    if type(value) is str:
+    if isinstance(value, str):
+        # Of numpy's texts and of enumerations, too.
+        text = str.__str__(value)
         with contextlib.suppress(UnicodeEncodeError):  # half a character
-            value.encode()
-            return value or None
+            text.encode()
+            return text or None
     if isinstance(value, np.generic):
         value = value.item()
     if is_missing(value):

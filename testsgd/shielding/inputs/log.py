@@ -13,8 +13,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from testsgd.data.categories import category_text, row_name
-from testsgd.data.cells import missing_column, parsed_numbers, read_cells
-from testsgd.data.schema import CellParsing
+from testsgd.data.cells import (
+    missing_column,
+    parsed_numbers,
+)
+from testsgd.data.log_cells import read_log_cells
 from testsgd.errors import DataError, ExpressionError
 from testsgd.fairness.conditioned_groups import NO_GROUP, ConditionedGroup, fields_of_groups
 from testsgd.fairness.property import checked_groups
@@ -63,7 +66,7 @@ def read_log(
     unknown: Unknown = "refuse",
     by: Sequence[ConditionedGroup] | None = None,
 ) -> InputLog:
-    """Return the log of a CSV file with a header.
+    """Return the log of a CSV file with a header, which says what stands between the cells.
 
     Parameters
     ----------
@@ -91,8 +94,7 @@ def read_log(
     path = Path(path)
     where = str(path)
     names = {key: key for key in _KEYS} | dict(columns or {})
-    cells = read_cells(path, CellParsing())
-    cells = pd.DataFrame({name: cells[name].str.strip() for name in cells.columns})
+    cells = read_log_cells(path)
     needed = [names[key] for key in (*_NEEDED, *(columns or {})) if by is None or key != "group"]
     for column in (*needed, *fields_of_groups(by or ())):
         if column not in cells:
