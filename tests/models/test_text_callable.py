@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+import testsgd
 from testsgd.data import Label
 from testsgd.errors import DataError, ModelError
 from testsgd.models import CallableTextModel
@@ -113,3 +115,17 @@ def test_a_pipeline_of_scikit_learn_takes_the_list_as_it_is() -> None:
     mine = model(pipeline.predict)
     assert mine.decisions(["a bad day", "a good day"]).tolist() == [True, False]
     assert not mine.thread_safe
+
+
+def test_scores_of_the_other_label_are_refused_where_the_labels_show_it() -> None:
+    description = {"dataset": {"name": "posts"}, "text": {}, "label": LABEL.model_dump()}
+    posts = pd.DataFrame({"text": ["a foul old man", "a kind young man", "an old word"] * 30})
+    posts["toxic"] = np.where(posts["text"].str.contains("foul"), "yes", "no")
+
+    def kindness(texts: list[str]) -> list[float]:
+        return [0.2 if "foul" in text else 0.8 for text in texts]
+
+    with pytest.raises(ModelError, match="texts"):
+        testsgd.audit(kindness, posts, description)
+    testsgd.audit(kindness, posts, description, favourable="no")
+    testsgd.audit(lambda texts: 1 - np.array(kindness(texts)), posts, description)
