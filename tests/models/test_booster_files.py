@@ -23,7 +23,7 @@ from booster_models import (
 import testsgd
 from testsgd.cli.main import _run
 from testsgd.errors import MissingExtraError, ModelError, TestSGDError
-from testsgd.models import load_model, read_model_file
+from testsgd.models import adapted, load_model, read_model_file
 
 pytestmark = pytest.mark.boosters
 
@@ -237,6 +237,55 @@ def test_texts_are_no_numbers(ending: str, kind: str, tmp_path: Path) -> None:
     texts = rows.assign(age=pd.Series(np.where(rows["age"] > 40, "old", "young"), dtype=kind))
     with pytest.raises(TestSGDError):
         testsgd.audit(path, texts, granted, sensitive_features=["woman"], **QUICK)
+
+
+def _stopped_early(estimator: str) -> tuple[pd.DataFrame, Any, Any]:
+    """Return rows, their labels, and a model of XGBoost with more rounds than it counts."""
+    xgboost = pytest.importorskip("xgboost")
+    source = np.random.default_rng(0)
+    rows = pd.DataFrame({"sex": source.integers(0, 2, 900), "age": source.normal(size=900)})
+    true = rows["age"] + source.normal(0, 1.5, 900)
+    if estimator == "XGBClassifier":
+        true = (true > 0).astype(int)
+    model = getattr(xgboost, estimator)(
+        n_estimators=60, learning_rate=0.5, early_stopping_rounds=5, n_jobs=1
+    )
+    model.fit(rows[:600], true[:600], eval_set=[(rows[600:], true[600:])], verbose=False)
+    assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
+    return rows, true, model
+
+
+@pytest.mark.parametrize("kind", ["json", "ubj"])
+@pytest.mark.parametrize("estimator", ["XGBClassifier", "XGBRegressor"])
+def test_the_file_of_a_model_that_stopped_early_is_read_up_to_the_best_round(
+    estimator: str, kind: str, tmp_path: Path
+) -> None:
+    rows, true, model = _stopped_early(estimator)
+    file = tmp_path / f"model.{kind}"
+    model.save_model(file)
+    read = read_model_file(file, trust_pickle=False)
+    np.testing.assert_allclose(read.predict(rows), model.predict(rows), rtol=1e-6)
+    if estimator == "XGBClassifier":
+        probabilities = model.predict_proba(rows)[:, 1]
+        means = {f"sex = {sex}": float(probabilities[rows["sex"] == sex].mean()) for sex in (0, 1)}
+        groups = testsgd.audit_model_by_metrics(
+            file, rows, true, sensitive_features=["sex"], metrics="mean_score"
+        ).groups
+        assert dict(zip(groups["text"], groups["value"], strict=True)) == pytest.approx(means)
+
+
+@pytest.mark.parametrize("estimator", ["XGBClassifier", "XGBRegressor"])
+def test_a_booster_that_stopped_early_counts_all_rounds(estimator: str, tmp_path: Path) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rows, _, model = _stopped_early(estimator)
+    booster = model.get_booster()
+    file = tmp_path / "model.json"
+    booster.save_model(file)
+    said = booster.predict(xgboost.DMatrix(rows))
+    if estimator == "XGBClassifier":
+        said = (said > 0.5).astype(int)
+    for read in (adapted(booster), read_model_file(file, trust_pickle=False)):
+        np.testing.assert_allclose(read.predict(rows), said, rtol=1e-6)
 
 
 def test_a_booster_of_xgboost_itself_is_a_model() -> None:

@@ -256,7 +256,9 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
                 for labels, costs in result.examples
             ]
         if reason:
-            kept = "the plain estimator was kept" + ", blind" * self.blind
+            kept = "the plain estimator was kept"
+            if self.blind:
+                kept = f"{kept}, blind"
             warnings.warn(f"{kept}, for {reason}", UserWarning, stacklevel=2)
             self.estimators_ = [fit_clone(inside, seen, y, weights)]
         return self

@@ -169,7 +169,8 @@ def search_strengths(
     if rates is None or not len(rates):
         return Searched(reason="no group has enough rows")
     fits = CrossFits(estimator, X, classes, fold, search.jobs, journal)
-    alone = plain = fits.decisions(favourable, weights)
+    alone = fits.decisions(favourable, weights)
+    plain = alone
     if original is not None:
         of_original = replace(fits, estimator=original.estimator, X=original.X, name="original")
         plain = of_original.decisions(favourable, weights)

@@ -316,6 +316,20 @@ def _category_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
     return column.cat.rename_categories(numbers).astype(np.float64)
 
 
+def _counted_rounds(booster: Any) -> tuple[int, int]:
+    """Return which boosting rounds count, from the first to before the last; (0, 0) for all.
+
+    After early stopping XGBoost's classifiers and regressors predict by the rounds up to the best
+    one, and a ``Booster`` by all. The file of either says what wrote it.
+    """
+    best = booster.attr("best_iteration")
+    if best is None or booster.attr("scikit_learn") is None:
+        return 0, 0
+    if loads_json(booster.save_config())["learner"]["gradient_booster"]["name"] == "gblinear":
+        return 0, 0
+    return 0, int(best) + 1
+
+
 def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | NumbersModel:
     """Return a booster of XGBoost as a model of data frames; `path` is named in errors."""
     import xgboost
@@ -323,6 +337,7 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | Num
     learner = loads_json(booster.save_config())["learner"]
     objective = learner["objective"]["name"]
     classes = np.arange(max(2, int(learner["learner_model_param"]["num_class"])))
+    trees = _counted_rounds(booster)
 
     typed = list(zip(booster.feature_names or (), booster.feature_types or (), strict=False))
     numbers = {name for name, kind in typed if kind != "c"}
@@ -342,14 +357,14 @@ def xgboost_model(booster: Any, path: Path = Path("Booster")) -> FileModel | Num
         return xgboost.DMatrix(frame, enable_categorical=True)
 
     def answer(frame: pd.DataFrame) -> Any:
-        answers = booster.predict(rows_of(frame))
+        answers = booster.predict(rows_of(frame), iteration_range=trees)
         # multi:softmax gives classes, as floats.
         return answers.astype(np.int64) if objective == "multi:softmax" else answers
 
     def class_probabilities(frame: pd.DataFrame) -> ClassProbabilities:
         if objective != "multi:softmax":
-            return classes, of_each_class(booster.predict(rows_of(frame)))
-        sums = booster.predict(rows_of(frame), output_margin=True)
+            return classes, of_each_class(booster.predict(rows_of(frame), iteration_range=trees))
+        sums = booster.predict(rows_of(frame), output_margin=True, iteration_range=trees)
         powers = np.exp(sums - sums.max(axis=1, keepdims=True))
         return classes, powers / powers.sum(axis=1, keepdims=True)
 
