@@ -176,6 +176,7 @@ def test_options_reach_the_call(testsgd: Run, folder: Path, asked: dict[str, Any
         "favourable": "no", "terms": Path("t.toml"), "audit": Path("before/result.json"),
         "compare": "none",
         "journal": Path("reports/demo-mitigated/journal.json"),
+        "trust_pickle": False,
         "writable": True,
     }  # fmt: skip
     assert callable(asked["options"].pop("progress"))

@@ -153,7 +153,7 @@ def test_a_column_that_only_the_model_needs_is_read_so_too(tmp_path: Path) -> No
     path.write_text("sex,member,paid,late\nf,True,yes, true\nm,False,no,False\n", encoding="utf-8")
     frame = load_table(specification(), file=path, passed=("late",)).frame
     assert frame["late"].dtype == bool
-    texts = load_table(specification(), file=path, passed=("late",), booleans=False).frame
+    texts = load_table(specification(), file=path, passed=("late",), typed=False).frame
     assert texts["late"].tolist() == ["true", "False"]
     assert texts["member"].tolist() == ["True", "False"]
 

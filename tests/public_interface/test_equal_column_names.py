@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -33,6 +32,7 @@ def of_pandas(names: list[Any]) -> Any:
 
 
 def of_arrow(names: list[Any]) -> Any:
+    pa = pytest.importorskip("pyarrow")
     return pa.Table.from_arrays([pa.array(part) for part in columns().values()], names=names)
 
 

@@ -33,6 +33,7 @@ MOST_COLUMNS = 10_000
 # quotation, so where one begins is a guess.
 _MOST_SEPARATORS = 200_000
 PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
+WHOLE_NUMBER = r"-?(0|[1-9][0-9]*)"
 DECIMAL_COMMA = r"-?(0|[1-9][0-9]*),[0-9]+"
 # Such a comma may be either.
 OF_THOUSANDS = r"-?[1-9][0-9]{0,2},[0-9]{3}"
@@ -335,6 +336,36 @@ def are_booleans(values: Collection[str]) -> bool:
     return len(set(known)) == len(values)
 
 
+def are_whole_numbers(values: Collection[str]) -> bool:
+    """Return whether declared values are whole numbers, without zeros in front.
+
+    Examples
+    --------
+    >>> are_whole_numbers(["0", "-12"]), are_whole_numbers(["01", "2"]), are_whole_numbers([])
+    (True, False, False)
+    """
+    return bool(values) and all(re.fullmatch(WHOLE_NUMBER, value) for value in values)
+
+
+def with_declared_numbers(texts: pd.Series[Any], values: Collection[str]) -> pd.Series[Any]:
+    """Return texts in which a number such as ``1.0`` is written as it is declared, ``1``.
+
+    pandas writes whole numbers so beside missing ones. Other texts stay.
+
+    Examples
+    --------
+    >>> with_declared_numbers(pd.Series(["1.0", "2", "1.5"]), ["1", "2"]).tolist()
+    ['1', '2', '1.5']
+    """
+    whole = {
+        text: text.partition(".")[0]
+        for text in texts.dropna().unique()
+        if text not in values and re.fullmatch(rf"{WHOLE_NUMBER}\.0+", text)
+    }
+    written = {text: number for text, number in whole.items() if number in values}
+    return renamed(texts, written) if written else texts
+
+
 def formatted_numbers(texts: pd.Series[Any]) -> pd.Series[Any] | None:
     """Return texts such as ``$1,200`` as numbers; None if one of them is not written so.
 
@@ -480,6 +511,9 @@ def label_texts(column: pd.Series[Any], label: Label, *, location: str = "") -> 
     """
     location = location or f"label column {label.column!r}"
     texts: pd.Series[Any] = column.astype(object).map(category_text, na_action="ignore")
+    texts = with_declared_numbers(
+        texts, {*(label.values or [label.favourable]), *(label.map or {})}
+    )
     present = set(texts.dropna().unique())
     if label.above is not None and label.values is not None:
         if present <= set(label.values):

@@ -25,7 +25,6 @@ from testsgd.data.cells import (
 )
 from testsgd.data.decimals import without_decimals
 from testsgd.data.schema import CellParsing
-from testsgd.data.separators import separator_of_file
 from testsgd.errors import DataError, MissingExtraError, ParameterError
 from testsgd.io import COMPRESSIONS, check_regular, plain_file, read_lines
 
@@ -276,6 +275,9 @@ def _separator(plain: Path, kind: str, encoding: str) -> str:
     """Return what stands between the cells of a file, by its first lines."""
     if kind == ".tsv":
         return "\t"
+    # Imported here: only files of text need it.
+    from testsgd.data.separators import separator_of_file
+
     return separator_of_file(plain, encoding=encoding)
 
 

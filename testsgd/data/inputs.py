@@ -107,7 +107,7 @@ def find_table(
     limit: int | None,
     seed: int,
     passed: Sequence[str] = (),
-    booleans: bool = True,
+    typed: bool = True,
 ) -> Table:
     """Return checked rows: given ones, those of a file, or the data set's own.
 
@@ -123,7 +123,7 @@ def find_table(
         Seed of that draw, and of the rows of a data set that the package generates.
     passed : sequence of str
         Columns that the description does not have and the model needs.
-    booleans : bool
+    typed : bool
         As for :func:`load_table`.
 
     Returns
@@ -143,7 +143,7 @@ def find_table(
     100
     """
     if data is None or isinstance(data, (str, Path)):
-        table = load_table(specification, file=data, seed=seed, passed=passed, booleans=booleans)
+        table = load_table(specification, file=data, seed=seed, passed=passed, typed=typed)
     else:
         table = check_table(data, specification, passed=passed)
     return table if limit is None else table.sample(limit, seed=seed)

@@ -24,6 +24,7 @@ from testsgd.data.categories import (
 from testsgd.data.cells import (
     are_booleans,
     are_decimal_commas,
+    are_whole_numbers,
     as_pandas,
     boolean_cells,
     check_distinct_names,
@@ -36,6 +37,7 @@ from testsgd.data.cells import (
     plain_cells,
     read_cells,
     renamed,
+    with_declared_numbers,
 )
 from testsgd.data.demo import generate_demo
 from testsgd.data.frames import is_compressed, is_typed_file, read_frame
@@ -176,7 +178,7 @@ def load_table(
     seed: int = 0,
     download: bool = True,
     passed: Sequence[str] = (),
-    booleans: bool = True,
+    typed: bool = True,
 ) -> Table:
     """Find, read and check a data set.
 
@@ -193,9 +195,9 @@ def load_table(
     passed : sequence of str
         Columns that the description does not have and the model needs. Plain numbers are read as
         numbers, True and False as booleans, all else is the text of the file.
-    booleans : bool
-        False: columns of True and False are texts. By default they are booleans, as a model gets
-        them without a description.
+    typed : bool
+        False: categories are texts. By default columns of True and False are booleans and those of
+        whole numbers are numbers, as a model gets them without a description.
 
     Returns
     -------
@@ -228,7 +230,7 @@ def load_table(
     units = () if specification.data is None else (specification.data.cluster,)
     further_columns = tuple(dict.fromkeys([*passed, *units]))
     if file is not None:
-        frame = read_rows([Path(file)], specification, passed=further_columns, booleans=booleans)
+        frame = read_rows([Path(file)], specification, passed=further_columns, typed=typed)
         source = str(file)
     elif specification.dataset.generator == "demo":
         frame = generate_demo(seed=seed)
@@ -236,7 +238,7 @@ def load_table(
         notes = ()
     elif specification.files:
         files = find_files(specification, download=download)
-        frame = read_rows(files, specification, passed=further_columns, booleans=booleans)
+        frame = read_rows(files, specification, passed=further_columns, typed=typed)
         source = ", ".join(item.name for item in specification.files)
     else:
         raise ParameterError(
@@ -511,13 +513,14 @@ def read_rows(
     specification: DatasetSpecification,
     *,
     passed: Sequence[str] = (),
-    booleans: bool = True,
+    typed: bool = True,
 ) -> pd.DataFrame:
     """Read files as their description says: a column a feature, and the label if there is one.
 
     `passed`: further columns to read, under their names in the file. Missing cells stay missing.
-    The index counts the files' rows from 0, with gaps where filters left rows out. `booleans`:
-    columns of True and False are booleans, as they are without a description, and not texts.
+    The index counts the files' rows from 0, with gaps where filters left rows out. `typed`:
+    categories that are True and False, or whole numbers, are booleans or numbers, as they are
+    without a description, and not texts.
     """
     files = [_bare_cells(Path(path), specification.parse, passed) for path in paths]
     cells = pd.concat([file.texts for file in files], ignore_index=True)
@@ -534,11 +537,9 @@ def read_rows(
         column = specification.column_of(name)
         if column not in cells:
             raise missing_column(column, cells.columns, where)
-        flags = None
-        if booleans and feature.map is None and are_booleans(feature.values or []):
-            flags = _booleans(files, column, cells.index)
-        if flags is not None:
-            columns[name] = flags
+        codes = _typed_categories(files, column, feature, cells.index) if typed else None
+        if codes is not None:
+            columns[name] = codes
         elif feature.continuous:
             columns[name] = _numbers(cells[column], name, feature, where, decimal=decimal)
         else:
@@ -546,7 +547,7 @@ def read_rows(
     for name in passed:
         if name not in cells:
             raise missing_column(name, cells.columns, where, for_model=True)
-        flags = _booleans(files, name, cells.index) if booleans else None
+        flags = _typed([file.booleans(name) for file in files], cells.index) if typed else None
         columns[name] = plain_cells(cells[name]) if flags is None else flags
     if specification.label.column in cells:
         columns[specification.label.column] = label_texts(
@@ -570,20 +571,56 @@ class _File:
         if self.typed is None:
             return boolean_cells(texts.str.strip())
         # A text "True" of such a file is a text without a description, too.
-        cells = self.typed[column]
-        marked = texts.isna() & cells.notna()
-        if marked.any():
-            cells = cells.astype(object).mask(marked, None)
+        cells = self._without_marked(self.typed[column], texts)
         present = cells.dropna()
         return cells if all(isinstance(cell, (bool, np.bool_)) for cell in present) else None
 
+    def numbers(self, column: str) -> pd.Series[Any] | None:
+        """Return a column without other cells than numbers and missing ones; None of others."""
+        texts = self.texts[column]
+        cells = plain_cells(texts) if self.typed is None else self.typed[column]
+        if not _are_numbers(cells):
+            # Where all cells are missing nothing is known.
+            return texts if texts.isna().all() else None
+        return self._without_marked(cells, texts)
 
-def _booleans(files: Sequence[_File], column: str, rows: pd.Index[Any]) -> pd.Series[Any] | None:
-    """Return some rows of a column of booleans; None if it has others, or none at all.
+    @staticmethod
+    def _without_marked(cells: pd.Series[Any], texts: pd.Series[Any]) -> pd.Series[Any]:
+        """Return cells without those that the description takes for missing."""
+        marked = texts.isna() & cells.notna()
+        if not marked.any():
+            return cells
+        return (
+            cells.mask(marked) if _are_numbers(cells) else cells.astype(object).mask(marked, None)
+        )
 
-    A model takes the text of False for true, so it is given what it is without a description.
+
+def _are_numbers(cells: pd.Series[Any]) -> bool:
+    """Return whether a column has a type of numbers, which booleans are not."""
+    dtype = cells.dtype
+    return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
+
+
+def _typed_categories(
+    files: Sequence[_File], column: str, feature: Feature, rows: pd.Index[Any]
+) -> pd.Series[Any] | None:
+    """Return some rows of a categorical column of booleans or whole numbers; None of others.
+
+    A model takes the text of False for true, and no text is equal to a number, so it is given what
+    it is without a description.
     """
-    parts = [file.booleans(column) for file in files]
+    values = feature.values or []
+    if feature.map is not None:
+        return None
+    if are_booleans(values):
+        return _typed([file.booleans(column) for file in files], rows)
+    if are_whole_numbers(values):
+        return _typed([file.numbers(column) for file in files], rows)
+    return None
+
+
+def _typed(parts: Sequence[pd.Series[Any] | None], rows: pd.Index[Any]) -> pd.Series[Any] | None:
+    """Return some rows of a column that all files have typed; None if one has not, or no cell."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or all(part.isna().all() for part in known):
         return None
@@ -624,8 +661,10 @@ def _passes(cells: pd.DataFrame, row_filter: RowFilter, where: str) -> pd.Series
 
 def _categories(column: pd.Series[Any], name: str, feature: Feature, where: str) -> pd.Series[Any]:
     """Return texts of a file as a categorical column with the declared values."""
-    texts = column if feature.map is None else renamed(column, feature.map)
     values = feature.values or []
+    texts = with_declared_numbers(column, {*values, *(feature.map or {})})
+    if feature.map is not None:
+        texts = renamed(texts, feature.map)
     check_cells(
         texts,
         texts.notna() & ~texts.isin(values),

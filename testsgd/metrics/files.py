@@ -212,7 +212,7 @@ def audit_described_predictions(
     known = {label.column, *specification.features}
     passed = [name for name in columns.values() if name is not None and name not in known]
     # No model is asked, and predictions are compared with labels as the file writes both.
-    table = find_table(data, specification, limit=None, seed=0, passed=passed, booleans=False)
+    table = find_table(data, specification, limit=None, seed=0, passed=passed, typed=False)
     of_label = predictions == label.column
     predicted = table.labels if of_label else table.frame[predictions]
     if predicted is None:
