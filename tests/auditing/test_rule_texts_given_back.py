@@ -22,19 +22,19 @@ VALUES = st.one_of(
 )
 
 
-def table_of(values: list[str]) -> Table:
-    """Return a table of one row a value."""
+def table_of(values: list[str], *, words: str = "v", numbers: str = "age") -> Table:
+    """Return a table of one row a value, with features of these names."""
     specification = DatasetSpecification.model_validate(
         {
             "dataset": {"name": "values", "title": "values"},
             "label": {"column": "y", "favourable": "1", "values": ["0", "1"]},
             "features": {
-                "v": {"type": "categorical", "values": values, "sensitive": True},
-                "age": {"type": "integer", "range": [0, 90], "sensitive": True},
+                words: {"type": "categorical", "values": values, "sensitive": True},
+                numbers: {"type": "integer", "range": [0, 90], "sensitive": True},
             },
         }
     )
-    frame = pd.DataFrame({"v": values, "age": range(len(values))})
+    frame = pd.DataFrame({words: values, numbers: range(len(values))})
     return Table(specification, frame, labels=None)
 
 
@@ -58,6 +58,22 @@ def test_every_text_of_a_rule_is_read_as_the_rule(data: st.DataObject) -> None:
         written = RuleSet(rules).text
         assert named_rule_sets([written], table) == (RuleSet(rules),)
         assert read_reference(written, table) == written
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(VALUES, min_size=2, max_size=2, unique=True), st.sampled_from([None, 1.0]))
+def test_so_it_is_whatever_features_are_called(names: list[str], low: float | None) -> None:
+    words, numbers = names
+    if {"y", "missing"} & {name.strip().lower() for name in names}:
+        return
+    try:
+        table = table_of(["a", "b"], words=words, numbers=numbers)
+    except ValueError:
+        # No description calls a feature so.
+        return
+    rules = (ValueRule(words, ("a",)), IntervalRule(numbers, low, 5.0))
+    for some in (rules, rules[:1], rules[1:]):
+        assert named_rule_sets([RuleSet(some).text], table) == (RuleSet(some),)
 
 
 @pytest.mark.parametrize(

@@ -7,4 +7,4 @@ from .nodes import Ordering as Ordering
 from .nodes import read_number as read_number
 from .syntax import is_expression as is_expression
 from .syntax import quoted as quoted
-from .syntax import written_value as written_value
+from .syntax import written_in_rules as written_in_rules

@@ -100,15 +100,17 @@ def quoted(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def written_value(value: str, *, listed: bool = False) -> str:
-    """Return a value as a rule has it: in quotes only if it were read as something else without.
+def written_in_rules(text: str, *, listed: bool = False, beside_number: bool = False) -> str:
+    """Return a name or value as a rule has it: in quotes if it were read as another without.
 
     Parameters
     ----------
-    value : str
+    text : str
     listed : bool
         Whether it stands in a list, in which ``and``, ``or``, ``not`` and ``in`` are words like
         others.
+    beside_number : bool
+        Whether it is a name that is compared with a number, and so must not look like one itself.
 
     Returns
     -------
@@ -116,17 +118,21 @@ def written_value(value: str, *, listed: bool = False) -> str:
 
     Examples
     --------
-    >>> written_value("Married spouse absent"), written_value("7"), written_value("race, other")
-    ('Married spouse absent', '7', '"race, other"')
-    >>> written_value("Trinidad and Tobago"), written_value("Trinidad and Tobago", listed=True)
-    ('"Trinidad and Tobago"', 'Trinidad and Tobago')
+    >>> written_in_rules("Married spouse absent"), written_in_rules("race, other")
+    ('Married spouse absent', '"race, other"')
+    >>> written_in_rules("Laos and Chad"), written_in_rules("Laos and Chad", listed=True)
+    ('"Laos and Chad"', 'Laos and Chad')
+    >>> written_in_rules("7"), written_in_rules("7", beside_number=True)
+    ('7', '"7"')
     """
+    if beside_number and read_number(text) is not None:
+        return _in_quotes(text)
     try:
-        words = _tokens(value)[:-1]
+        words = _tokens(text)[:-1]
     except ExpressionError:
-        return _in_quotes(value)
+        return _in_quotes(text)
     are_words = all(word.kind == "word" and (listed or not word.keyword) for word in words)
-    return value if words and are_words and _name(words) == value else _in_quotes(value)
+    return text if words and are_words and _name(words) == text else _in_quotes(text)
 
 
 def _in_quotes(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Protocol, Self, TypedDict
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from testsgd._version import __version__
-from testsgd.expressions import written_value
+from testsgd.expressions import written_in_rules
 from testsgd.report.formatting import distinct_cuts, first_of, seconds, series, shorten
 
 Count = Annotated[int, Field(ge=0)]
@@ -254,14 +254,15 @@ def _brief_rule(rule: RuleSummary, values: Sequence[str], named: int) -> str:
         return rule.text
     if len(values) == 1:
         # Terms of texts are written without their category.
-        whole, brief = written_value(rule.values[0]), written_value(values[0])
+        whole, brief = written_in_rules(rule.values[0]), written_in_rules(values[0])
         if whole in rule.text:
             return rule.text.replace(whole, brief)
         return rule.text.replace(rule.values[0], values[0])
-    written = [written_value(value, listed=True) for value in values]
+    name = written_in_rules(rule.feature)
+    shown = [written_in_rules(value, listed=True) for value in values]
     if len(values) <= named:
-        return f"{rule.feature} in {{{', '.join(written)}}}"
-    return f"{rule.feature} in {{{series(first_of(written, named))}}}"
+        return f"{name} in {{{', '.join(shown)}}}"
+    return f"{name} in {{{series(first_of(shown, named))}}}"
 
 
 class Versioned(Protocol):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.data import MISSING, Table
-from testsgd.expressions import written_value
+from testsgd.expressions import written_in_rules
 
 if TYPE_CHECKING:
     from testsgd.rules.text.term_rule import CategoryRule, TermRule
@@ -35,10 +35,11 @@ class ValueRule:
     @property
     def text(self) -> str:
         """The rule as people write it; an expression that names the same values."""
+        name = written_in_rules(self.feature)
         if len(self.values) == 1:
-            return f"{self.feature} = {written_value(self.values[0])}"
-        values = [written_value(value, listed=True) for value in self.values]
-        return f"{self.feature} in {{{', '.join(values)}}}"
+            return f"{name} = {written_in_rules(self.values[0])}"
+        values = [written_in_rules(value, listed=True) for value in self.values]
+        return f"{name} in {{{', '.join(values)}}}"
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
         """Return a mask of the rows that satisfy the rule, shape (n,)."""
@@ -67,8 +68,8 @@ class IntervalRule:
     --------
     >>> IntervalRule("age", 40, 60).text
     '40 <= age < 60'
-    >>> IntervalRule("age", 40, None).text, IntervalRule("age", None, 20.5).text
-    ('age >= 40', 'age < 20.5')
+    >>> IntervalRule("age", 40, None).text, IntervalRule("age (years)", None, 20.5).text
+    ('age >= 40', '"age (years)" < 20.5')
     """
 
     feature: str
@@ -77,12 +78,13 @@ class IntervalRule:
 
     @property
     def text(self) -> str:
-        """The rule as people write it."""
+        """The rule as people write it; an expression, too."""
+        name = written_in_rules(self.feature, beside_number=True)
         if self.low is None:
-            return f"{self.feature} < {self.high:.10g}"
+            return f"{name} < {self.high:.10g}"
         if self.high is None:
-            return f"{self.feature} >= {self.low:.10g}"
-        return f"{self.low:.10g} <= {self.feature} < {self.high:.10g}"
+            return f"{name} >= {self.low:.10g}"
+        return f"{self.low:.10g} <= {name} < {self.high:.10g}"
 
     def matches(self, table: Table) -> NDArray[np.bool_]:
         """Return a mask of the rows that satisfy the rule, shape (n,)."""
