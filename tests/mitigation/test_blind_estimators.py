@@ -107,6 +107,8 @@ def test_a_blind_fair_classifier_takes_such_a_pipeline() -> None:
         make_pipeline(SAID["by names"], LogisticRegression()),
         sensitive_features=SENSITIVE,
         blind=True,
+        # Leaving the sensitive columns out costs 5 points of accuracy here.
+        budget=0.1,
         random_state=0,
     ).fit(frame, labels)
     others = frame.assign(sex=frame["sex"].iloc[::-1].to_numpy(), age=0)
