@@ -34,16 +34,16 @@ def test_no_text_begins_as_a_formula(texts: list[str]) -> None:
 
 def test_the_groups_of_an_audit() -> None:
     people = testsgd.generate_demo(seed=1, rows=600)
-    people["=cmd"] = people["gender"]
+    people["@cmd"] = people["gender"]
     result = testsgd.audit_predictions(
-        people["granted"], sensitive_features=people[["=cmd", "race"]]
+        people["granted"], sensitive_features=people[["@cmd", "race"]]
     )
     with tempfile.TemporaryDirectory() as folder:
         [path] = result.write(folder, ["csv"])
         written = pd.read_csv(io.StringIO(path.read_text()))
     texts = written["text"].tolist()
-    assert any(text.startswith("'=cmd") for text in texts)
-    assert not any(text.startswith("=") for text in texts)
+    assert any(text.startswith("'@cmd") for text in texts)
+    assert not any(text.startswith(BEGINNINGS) for text in texts)
 
 
 BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n")
