@@ -122,10 +122,15 @@ def test_scores_of_the_other_label_are_refused_where_the_labels_show_it() -> Non
     posts = pd.DataFrame({"text": ["a foul old man", "a kind young man", "an old word"] * 30})
     posts["toxic"] = np.where(posts["text"].str.contains("foul"), "yes", "no")
 
+    def toxicity(texts: list[str]) -> list[float]:
+        return [0.8 if "foul" in text else 0.2 for text in texts]
+
     def kindness(texts: list[str]) -> list[float]:
-        return [0.2 if "foul" in text else 0.8 for text in texts]
+        return [1 - score for score in toxicity(texts)]
 
     with pytest.raises(ModelError, match="texts"):
-        testsgd.audit(kindness, posts, description)
+        testsgd.audit(toxicity, posts, description, favourable="no")
+    testsgd.audit(toxicity, posts, description)
     testsgd.audit(kindness, posts, description, favourable="no")
-    testsgd.audit(lambda texts: 1 - np.array(kindness(texts)), posts, description)
+    # Scores are of such a label by custom, however poor the model is.
+    testsgd.audit(kindness, posts, description)

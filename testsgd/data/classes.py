@@ -369,6 +369,20 @@ def favourable_class(classes: Sequence[str], favourable: Any) -> str:
     )
 
 
+def is_favourable_by_name(classes: Sequence[str], favourable: str) -> bool:
+    """Return whether a class would be taken for the favourable one if none were named.
+
+    Examples
+    --------
+    >>> is_favourable_by_name(["no", "yes"], "yes"), is_favourable_by_name(["no", "yes"], "no")
+    (True, False)
+    """
+    try:
+        return favourable_class(classes, None) == favourable
+    except ParameterError:
+        return False
+
+
 def _each_named(classes: Sequence[str]) -> str:
     """Return how each class is named as the favourable one, of many the first ones."""
     options = [f"--favorable {shlex.quote(name)}" for name in classes[:_MOST_NAMED]]

@@ -17,6 +17,7 @@ from testsgd.data.classes import (
     classes_together,
     favourable_classes,
     guess_among,
+    is_favourable_by_name,
     note_on_favourable,
 )
 from testsgd.data.frames import MISSING_TEXTS
@@ -648,7 +649,8 @@ def _of_numbers(
         if favourable is None and true is not None:
             guess = _guess(classes, names)
         truth = None if labels is None else labels.astype(np.float64)
-        if favourable is not None and labels is not None and labelled is not None:
+        by_custom = len(names) == 1 and is_favourable_by_name(classes, names[0])
+        if favourable is not None and not by_custom and labels is not None and labelled is not None:
             _check_scores_meant(decisions, labels, labelled, joined_name(names))
     elif true is not None:
         truth = _true_numbers(true)

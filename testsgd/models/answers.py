@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import Label, category_text
 from testsgd.data.categories import ZERO_ONE, equal_labels
+from testsgd.data.classes import is_favourable_by_name
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.models.failures import NUMBERS_REMEDY, model_failure
@@ -583,12 +584,16 @@ def check_reading(
     ModelError
         If rows with the favourable label get it less often than others, by more than chance
         explains: then 1, or a high score, may well be of the other label. Where the description's
-        ``label.map`` says what codes are, it is believed, and 1 is never the label False.
+        ``label.map`` says what codes are, it is believed, and 1 is never the label False. Scores
+        are of a label such as ``yes`` or 1 by custom, and are not checked if it is the favourable.
     """
     if labels is None or not isinstance(model, CheckedFunction):
         return
     scores = model.output == "scores"
     if not scores and (not model.read_as or label.map or equal_labels(model.read_as.values())):
+        return
+    if scores and is_favourable_by_name(label.values or (), label.favourable):
+        # Scores are of such a label by custom: the model is only a poor one.
         return
     true = pd.Series(labels).iloc[: len(decisions)]
     known = true.notna().to_numpy()
