@@ -91,6 +91,53 @@ def test_few_bins_are_intervals(
     assert not any("age in" in text or "age =" in text for text in texts)
 
 
+@pytest.mark.parametrize("limits", [True, False])
+@pytest.mark.parametrize("beside", [True, False])
+def test_counted_rows_of_a_description_are_audited_as_it_says(
+    testsgd: Run, folder: Path, people: pd.DataFrame, limits: bool, beside: bool
+) -> None:
+    people["approved"] = people["approved"].map({"no": "granted", "yes": "refused"})
+    people["repaid"] = np.where(people["income"] > 40, "refused", "granted")
+    text = PEOPLE.replace('"no", "yes"', '"granted", "refused"').replace('"approved"', '"repaid"')
+    text = text.replace('favourable = "yes"', 'favourable = "refused"\noutcome = "harm"')
+    (folder / "people.toml").write_text(text, encoding="utf-8")
+    query = testsgd("cells-sql", "people.toml", "--predictions", "approved", "--label", "repaid")
+    counts = answer(query.out, people)
+    if not limits:
+        # The edges are those of the description.
+        counts = counts.drop(columns="age_below")
+    counts.to_parquet(folder / "cells.parquet")
+    people.to_csv(folder / "people.csv", index=False)
+    words = ("--predictions", "approved", "--metrics", "true_positive_rate")
+    files = ("cells.parquet",) if beside else ("--data", "cells.parquet")
+    out = ("--out", "reports/cells")
+    assert testsgd("audit", "people.toml", *files, "--cells", *words, *out).code == 0
+    assert testsgd("audit", "people.toml", "--data", "people.csv", *words).code == 0
+    assert groups(folder, "cells") == groups(folder, "people")
+    results = [
+        json.loads((folder / "reports" / name / "result.json").read_text(encoding="utf-8"))
+        for name in ("cells", "people")
+    ]
+    assert results[0]["data"]["label"] == results[1]["data"]["label"]
+    assert results[0]["data"]["label"]["outcome"] == "harm"
+
+
+def test_wrong_files_beside_a_description_are_refused(
+    testsgd: Run, fails: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    query = testsgd("cells-sql", "people.toml", "--predictions", "approved").out
+    counts = answer(query, people)
+    counts.to_csv(folder / "cells.csv", index=False)
+    words = ("--predictions", "approved")
+    assert "counts" in fails("audit", "people.toml", "--cells", *words)
+    assert "--cells" in fails("audit", "people.toml", "cells.csv", *words)
+    people.to_csv(folder / "people.csv", index=False)
+    assert "rows" in fails("audit", "people.toml", "people.csv", "--cells", *words)
+    counts = counts.drop(columns="age_below").assign(age=counts["age"] + 1)
+    counts.to_csv(folder / "other.csv", index=False)
+    assert "age" in fails("audit", "people.toml", "other.csv", "--cells", *words)
+
+
 def test_bins_without_rows_leave_no_wrong_limits(folder: Path, people: pd.DataFrame) -> None:
     bins = [Bins(column="age", edges=(18, 30, 45, 60, 90))]
     query = counts_query(table="decisions", categories=["sex"], bins=bins, predictions="approved")

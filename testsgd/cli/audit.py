@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -66,8 +67,8 @@ def audit(
         bool,
         typer.Option(
             "--cells",
-            help="The file is a table of counted rows, as cells-sql gives it: the same as "
-            "--counts rows.",
+            help="The file, or that beside a description, is a table of counted rows, as cells-sql "
+            "gives it: the same as --counts rows.",
         ),
     ] = False,
     metrics: Annotated[
@@ -153,6 +154,10 @@ def audit(
 
     address = dataset[0]
     several = len(dataset) > 1
+    described = None
+    if cells or counts is not None:
+        described, address, data = _described_counts(dataset, data)
+        several = several and described is None
     if several:
         _check_one_table(dataset, cells=cells or counts is not None)
     else:
@@ -250,6 +255,7 @@ def audit(
                 favourable=favourable,
                 outcome=outcome,
                 threshold=threshold,
+                description=described,
                 of_rows={"limit": limit, "model": model, "data": data},
                 before=check,
                 chosen=chosen,
@@ -368,18 +374,56 @@ def audit(
     return result.verdict.exit_code
 
 
+def _described_counts(files: list[str], data: Path | None) -> tuple[str | None, str, Path | None]:
+    """Return the description of counted rows, if one is given, their file, and what --data is left.
+
+    Both are given one after the other, or the counted rows as the description's --data.
+    """
+    from testsgd.data import is_rows_file
+
+    first = files[0]
+    if not _is_description(first):
+        return None, first, data
+    if len(files) == 2 and data is None and is_rows_file(Path(files[1])):
+        return first, files[1], None
+    if len(files) == 1 and data is not None and is_rows_file(data):
+        return first, str(data), None
+    if len(files) == 1 and data is None:
+        raise ParameterError(
+            f"{first!r} says what columns are, and has no counted rows itself",
+            where="--cells or --counts",
+            remedy="name their file after the description, as in "
+            f"testsgd audit {shlex.quote(first)} counts.parquet --cells",
+            name=first,
+        )
+    return None, first, data
+
+
 def _check_one_table(files: list[str], *, cells: bool) -> None:
     """Refuse several data sets, but for files with rows of one table, as a shell lists them."""
     from testsgd.data import is_rows_file
 
     kinds = {"".join(Path(file).suffixes).lower() for file in files}
     if cells or len(kinds) > 1 or not all(is_rows_file(Path(file)) for file in files):
+        remedy = "give one, or files of one kind, such as *.parquet; see testsgd audit --help"
+        if len(files) == 2 and _is_description(files[0]) and is_rows_file(Path(files[1])):
+            remedy = (
+                f"give the rows with --data {shlex.quote(files[1])}, or add --cells if its lines "
+                "are counted rows"
+            )
         raise ConfigurationError(
             f"{len(files)} are given, and only rows of one table may be in several files",
             where=f"{files[0]!r} and {files[1]!r}",
-            remedy="give one, or files of one kind, such as *.parquet; see testsgd audit --help",
+            remedy=remedy,
             files=tuple(files),
         )
+
+
+def _is_description(name: str) -> bool:
+    """Return whether it names a data set of the catalogue, or a file that describes one."""
+    from testsgd.data import catalogue
+
+    return name in catalogue() or Path(name).suffix == ".toml"
 
 
 def _check_is_there(dataset: str) -> None:
@@ -484,18 +528,26 @@ def _audit_counted(
     favourable: Any,
     outcome: str | None,
     threshold: float | None,
+    description: str | None,
     of_rows: Mapping[str, Any],
     before: Callable[[type[MetricsResult], str], None],
     chosen: dict[str, Any],
 ) -> MetricsResult:
     """Audit rows that are counted or summed where they are, or were counted before.
 
-    `of_rows` are the values of options that need the rows themselves, and are refused.
+    `description` is that of rows counted before, if there is one. `of_rows` are the values of
+    options that need the rows themselves, and are refused.
     """
-    from testsgd.data import read_frame
-    from testsgd.metrics import MetricsResult, audit_counts, audit_rows_elsewhere, open_elsewhere
+    from testsgd.data import read_frame, resolve_specification
+    from testsgd.metrics import (
+        MetricsResult,
+        audit_counts,
+        audit_described_counts,
+        audit_rows_elsewhere,
+        open_elsewhere,
+    )
 
-    for name, given in (("predictions", predictions), ("sensitive", sensitive)):
+    for name, given in (("predictions", predictions), ("sensitive", sensitive or description)):
         if not given:
             raise ParameterError(
                 f"rows are counted by their {name}, and no column is named",
@@ -548,9 +600,27 @@ def _audit_counted(
         raise no_scores_given(threshold)
     assert isinstance(source, str)
     name = Path(source).name.partition(".")[0]
+    if description is not None:
+        name = resolve_specification(description).name
     before(MetricsResult, name)
+    counted = read_frame(Path(source), encoding=encoding)
+    if description is not None:
+        return audit_described_counts(
+            description,
+            counted,
+            predictions=predictions,
+            sensitive_features=sensitive,
+            rows=counts,
+            label=label,
+            weight=weights,
+            weight_squared=None if weights is None else f"{weights}_squared",
+            favourable=favourable,
+            outcome=outcome,
+            name=name,
+            **chosen,
+        )
     return audit_counts(
-        read_frame(Path(source), encoding=encoding),
+        counted,
         predictions=predictions,
         sensitive_features=sensitive,
         rows=counts,

@@ -43,7 +43,7 @@ def cells_sql(
 
     Numbers are brought into the bins of the description; its names of columns and values, its
     missing values and its filters are those of the query. What the query gives is audited by
-    `testsgd audit --cells counts.parquet --predictions COLUMN --sensitive ...`.
+    `testsgd audit people.toml counts.parquet --cells --predictions COLUMN`.
 
     Exit codes: 0 done, 2 bad input.
     """

@@ -8,6 +8,7 @@ from .definitions import Metric as Metric
 from .described_counts import described_counts_query as described_counts_query
 from .elsewhere import audit_counts as audit_counts
 from .elsewhere import audit_rows_elsewhere as audit_rows_elsewhere
+from .files import audit_described_counts as audit_described_counts
 from .files import audit_described_predictions as audit_described_predictions
 from .files import audit_file_of_model as audit_file_of_model
 from .files import audit_file_of_predictions as audit_file_of_predictions

@@ -32,13 +32,21 @@ from testsgd.data.classes import (
     OTHER_COLUMN,
     classes_of_file,
 )
-from testsgd.errors import ParameterError
+from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.call import (
     ONLY_FOR_METRICS,
     audit_predictions,
     is_of_metrics,
 )
-from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, marked_edges, upper_limits
+from testsgd.metrics.counting import (
+    ROWS,
+    WEIGHT,
+    WEIGHT_SQUARED,
+    Bins,
+    marked_edges,
+    upper_limits,
+)
+from testsgd.metrics.elsewhere import audit_counts
 from testsgd.metrics.models import (
     audit_model_by_metrics,
     classes_are_joined,
@@ -47,6 +55,7 @@ from testsgd.metrics.models import (
 from testsgd.metrics.predictions import are_numbers
 from testsgd.metrics.result import MetricsResult
 from testsgd.progress import Progress, shown_progress
+from testsgd.rules import bin_edges
 
 # Of people with this many expected pairs of equal rows hardly ever all rows are different.
 _FEWEST_EQUAL_PAIRS = 5
@@ -246,6 +255,93 @@ def audit_described_predictions(
         name=specification.name,
         **options,
     )
+
+
+def audit_described_counts(
+    description: Any,
+    counts: pd.DataFrame,
+    *,
+    predictions: str,
+    sensitive_features: Sequence[str] = (),
+    rows: str = ROWS,
+    label: str | None = None,
+    favourable: Any = None,
+    outcome: str | None = None,
+    **options: Any,
+) -> MetricsResult:
+    """Audit counted rows, as the query of ``testsgd cells-sql`` of the same description gives them.
+
+    Parameters
+    ----------
+    description : DatasetSpecification, mapping, str or path-like
+        As for :func:`testsgd.audit`.
+    counts, predictions, rows
+        As for :func:`audit_counts`.
+    sensitive_features : sequence of str, optional
+        By default those of the description.
+    label : str, optional
+        The column with the true labels; by default the label of the description, if it was counted.
+    favourable, outcome, **options
+        Those of :func:`audit_counts`; by default as the description has them.
+
+    Returns
+    -------
+    MetricsResult
+
+    Raises
+    ------
+    DataError
+        If a number is no lower edge of a bin of the description, and no column says the bins.
+    TestSGDError
+        As for :func:`audit_counts`.
+    """
+    specification = resolve_specification(description, favourable=favourable, outcome=outcome)
+    if isinstance(specification, TextSpecification):
+        raise ParameterError(
+            "counted rows are of a table, and the description is of texts",
+            where="description",
+            remedy="name a description of a table",
+        )
+    declared = specification.label
+    sensitive = list(sensitive_features or specification.sensitive)
+    if label is None and declared.column in counts and declared.column != predictions:
+        label = declared.column
+    if outcome is None and declared.outcome_given:
+        outcome = declared.outcome
+    check_columns(counts, {"predictions": predictions, "rows": rows, "label": label}, sensitive)
+    features = {}
+    for name in set(sensitive).intersection(specification.features, counts.columns):
+        feature = specification.features[name]
+        if feature.continuous and marked_edges(counts, name) is None:
+            bins = Bins(column=name, edges=bin_edges(feature))
+            _check_lower_edges(counts[name], bins)
+            features[name] = bins.described
+    return audit_counts(
+        counts,
+        predictions=predictions,
+        sensitive_features=sensitive,
+        rows=rows,
+        label=label,
+        favourable=declared.favourable,
+        outcome=outcome,
+        features=features,
+        **options,
+    )
+
+
+def _check_lower_edges(numbers: pd.Series[Any], bins: Bins) -> None:
+    """Refuse a column of counted rows that was cut at other edges than those of the description."""
+    known = pd.to_numeric(numbers, errors="coerce")[numbers.notna()]
+    others = known[~known.isin(bins.edges[:-1])]
+    if len(others):
+        edges = ", ".join(f"{edge:g}" for edge in bins.edges)
+        raise DataError(
+            f"{others.iloc[0]!s} is no lower edge of the description's bins ({edges})",
+            where=f"column {bins.column!r}",
+            remedy=f"count the rows with cells-sql of this description, with its column "
+            f"{upper_limits(bins.column)!r}",
+            column=bins.column,
+        )
 
 
 def _check_not_counted(frame: pd.DataFrame, file: str, used: Collection[str]) -> None:
