@@ -134,7 +134,7 @@ def test_several_csv_files_of_another_separator(
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
-@pytest.mark.parametrize("sensitive", ["age,pay", "pay"])
+@pytest.mark.parametrize("sensitive", ["age,pay", "pay", "pay,some,codes"])
 def test_decimal_commas_of_several_csv_files_are_those_of_one(
     testsgd: Run, folder: Path, separator: str, sensitive: str
 ) -> None:
@@ -144,6 +144,8 @@ def test_decimal_commas_of_several_csv_files_are_those_of_one(
             "age": source.choice(["25,5", "37,5", "44,25", "61,0", "missing"], ROWS),
             "pay": source.choice(["1,200", "3,400", "5,125"], ROWS),
             "other": source.choice(["1,5", "12,25"], ROWS),
+            "some": source.choice(["58", "57,5", "1.204,5", "1.300", "missing"], ROWS),
+            "codes": source.choice(["1", "1,2", "2"], ROWS),
             "ok": source.integers(0, 2, ROWS),
         }
     )
@@ -157,6 +159,7 @@ def test_decimal_commas_of_several_csv_files_are_those_of_one(
     assert found == first_groups(folder, "whole")
     assert any("pay <" in text or "pay >=" in text for text, *_ in found)
     assert not any("pay =" in text or "pay in" in text for text, *_ in found)
+    assert not any("some =" in text or "some in" in text for text, *_ in found)
 
 
 def test_csv_files_of_other_columns_are_named(

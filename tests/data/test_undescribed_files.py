@@ -76,6 +76,30 @@ def test_numbers_may_have_decimal_commas(separator: str, tmp_path: Path) -> None
     assert read["age"].dtype == float
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        # Whole numbers have no comma, thousands have points.
+        (["58", "57,5", "", "-3", "0,25"], [58, 57.5, -3, 0.25]),
+        (
+            ["1.234,50", "980", "12.345.678", "2.000", "980,25"],
+            [1234.5, 980, 12345678, 2000, 980.25],
+        ),
+        (["1,5e-05", "2", "0,5"], [1.5e-05, 2, 0.5]),
+        # Marks, as a spreadsheet writes them.
+        (["1", "1,3", "1,7", "2", "2,3", "3", "3,3"], [1, 1.3, 1.7, 2, 2.3, 3, 3.3]),
+    ],
+)
+def test_some_numbers_have_decimal_commas(
+    separator: str, cells: list[str], expected: list[float], tmp_path: Path
+) -> None:
+    frame = written_with(separator, cells, tmp_path / "rows.csv")
+    assert frame["age"].dropna().tolist() == expected
+    first = next(cell for cell in cells if "," in cell)
+    assert with_numbers(frame[["age"]])[1] == {"age": first}
+
+
 @pytest.mark.parametrize(
     "cells",
     [
@@ -85,6 +109,9 @@ def test_numbers_may_have_decimal_commas(separator: str, tmp_path: Path) -> None
         # Codes that are listed.
         ["1,2,3", "1,2"],
         ["1,2", "3"],
+        ["1", "1,2", "2,3", "1,12"],
+        # Two ways to write numbers.
+        ["57,5", "57.5"],
         ["007,5", "1,5"],
     ],
 )
@@ -153,7 +180,7 @@ def test_quoted_commas_of_a_file_with_commas_stay(tmp_path: Path) -> None:
 
 
 def test_a_written_description_reads_decimal_commas(tmp_path: Path) -> None:
-    cells = ["57,5", "37,5", "25,0", "18,25"] * 20
+    cells = ["57,5", "37,5", "25,0", "18,25", "58", "1.034,5"] * 20
     frame = written_with(";", cells, tmp_path / "rows.csv")
     text = describe_file(tmp_path / "rows.csv", sensitive=["age"], label="sex")
     assert "57,5" in text

@@ -34,9 +34,14 @@ MOST_COLUMNS = 10_000
 _MOST_SEPARATORS = 200_000
 PLAIN_NUMBER = r"\s*-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*"
 WHOLE_NUMBER = r"-?(0|[1-9][0-9]*)"
-DECIMAL_COMMA = r"-?(0|[1-9][0-9]*),[0-9]+"
+# As 57,5 and 1.234,50 are written beside 58 and 1.234.
+DECIMAL_COMMA = (
+    r"-?(0|[1-9][0-9]*|[1-9][0-9]{0,2}(\.[0-9]{3})+)(,[0-9]+)?|-?[0-9],[0-9]+[eE][+-]?[0-9]+"
+)
 # Such a comma may be either.
 OF_THOUSANDS = r"-?[1-9][0-9]{0,2},[0-9]{3}"
+# It may be a list of codes, too, if the second number is the larger one.
+LIST_OF_TWO = r"([0-9]+),([1-9][0-9]*)"
 # The texts of a file that are read as booleans.
 _BOOLEANS = {"False": False, "True": True, "false": False, "true": True}
 
@@ -415,12 +420,17 @@ def numbers_with_decimal_commas(
     -------
     pandas.Series or None
         None also if a number has more digits than a float, or each comma may separate thousands, as
-        in ``1,200``, and it is not known that none does.
+        in ``1,200``, and it is not known that none does. Where some have no comma, each other one
+        may also be a list of codes, such as ``1,2``.
 
     Examples
     --------
     >>> numbers_with_decimal_commas(pd.Series(["57,5", "-0,25"])).tolist()
     [57.5, -0.25]
+    >>> numbers_with_decimal_commas(pd.Series(["57,5", "58", "1.234,50"])).tolist()
+    [57.5, 58.0, 1234.5]
+    >>> numbers_with_decimal_commas(pd.Series(["1", "1,2", "2,3"])) is None
+    True
     >>> numbers_with_decimal_commas(pd.Series(["1,200", "3,400"])) is None
     True
     >>> numbers_with_decimal_commas(pd.Series(["1,200", "3,400"]), certain=True).tolist()
@@ -429,10 +439,36 @@ def numbers_with_decimal_commas(
     distinct = texts.dropna().unique()
     if not all(isinstance(text, str) and re.fullmatch(DECIMAL_COMMA, text) for text in distinct):
         return None
-    if not certain and all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
+    with_comma = [text for text in distinct if "," in text]
+    if len(with_comma) < len(distinct):
+        if all(_may_be_no_decimals(text) for text in with_comma):
+            return None
+    elif not certain and all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
         return None
-    numbers = plain_cells(texts.str.replace(",", ".", regex=False))
+    points = {text: text.replace(".", "").replace(",", ".") for text in distinct}
+    numbers = plain_cells(texts.map(points))
     return numbers if pd.api.types.is_numeric_dtype(numbers.dtype) else None
+
+
+def with_decimal_point(text: str) -> str:
+    """Return a number with a decimal comma as it is written with a point; other texts stay.
+
+    Examples
+    --------
+    >>> [with_decimal_point(text) for text in ("57,5", "1.234,5", "1.234", "a,b")]
+    ['57.5', '1234.5', '1.234', 'a,b']
+    """
+    if "," not in text or not re.fullmatch(DECIMAL_COMMA, text):
+        return text
+    return text.replace(".", "").replace(",", ".")
+
+
+def _may_be_no_decimals(text: str) -> bool:
+    """Return whether a comma may be one of thousands, or one between two codes in their order."""
+    codes = re.fullmatch(LIST_OF_TWO, text)
+    return bool(re.fullmatch(OF_THOUSANDS, text)) or (
+        codes is not None and int(codes[1]) < int(codes[2])
+    )
 
 
 def are_decimal_commas(cells: pd.DataFrame, separator: str) -> bool:

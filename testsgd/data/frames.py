@@ -181,9 +181,8 @@ def _comma_example(texts: pd.Series[Any], read: pd.Series[Any]) -> str | None:
     """Return the first text of a column of numbers with decimal commas, None of other columns."""
     if not pd.api.types.is_float_dtype(read.dtype):
         return None
-    present = texts[read.notna()]
-    first = "" if present.empty else str(present.iloc[0]).strip()
-    return first if "," in first else None
+    with_comma = texts[read.notna() & texts.str.contains(",", regex=False)]
+    return None if with_comma.empty else str(with_comma.iloc[0]).strip()
 
 
 def _check_header(plain: Path, parsing: CellParsing, *, where: str) -> None:

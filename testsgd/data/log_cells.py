@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 from testsgd.data.cells import (
-    DECIMAL_COMMA,
     are_decimal_commas,
     cells_of_plain_file,
     readable_file,
+    with_decimal_point,
 )
 from testsgd.data.schema import CellParsing
 from testsgd.data.separators import separator_of_log
@@ -33,10 +33,4 @@ def read_log_cells(path: Path) -> pd.DataFrame:
     texts = pd.DataFrame({name: cells[name].str.strip() for name in cells.columns})
     if not are_decimal_commas(texts.mask(texts == ""), separator):
         return texts
-    return pd.DataFrame({name: _with_points(texts[name]) for name in texts.columns})
-
-
-def _with_points(texts: pd.Series[str]) -> pd.Series[str]:
-    return texts.where(
-        ~texts.str.fullmatch(DECIMAL_COMMA), texts.str.replace(",", ".", regex=False)
-    )
+    return texts.map(with_decimal_point)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from testsgd.data.categories import MISSING
-from testsgd.data.cells import DECIMAL_COMMA, OF_THOUSANDS, PLAIN_NUMBER
+from testsgd.data.cells import DECIMAL_COMMA, LIST_OF_TWO, OF_THOUSANDS, PLAIN_NUMBER
 from testsgd.data.frames import MISSING_TEXTS, WITH_DECIMAL_COMMAS, parsing_of
 from testsgd.errors import DataError
 
@@ -55,11 +55,17 @@ def read_texts(duckdb: Any, files: Sequence[str], columns: Collection[str] | Non
         return known
     cells = _cells_of(known, asked)
     certain = separator == ";" or (separator == "\t" and _has_decimal_commas(known, cells))
-    types = {
-        name: _type(*answers, separator=separator, certain=certain)
-        for name, answers in cells.items()
-    }
-    return known.project(", ".join(_typed(name, types.get(name)) for name in known.columns))
+    typed = []
+    for name in known.columns:
+        of_column = cells.get(name)
+        may_have_commas = separator in WITH_DECIMAL_COMMAS
+        if of_column is None:
+            typed.append(_quoted(name))
+        elif may_have_commas and of_column.are_decimal_commas(certain=certain):
+            typed.append(_cast(name, "DOUBLE", with_commas=True))
+        else:
+            typed.append(_cast(name, of_column.kind))
+    return known.project(", ".join(typed))
 
 
 def _separator(duckdb: Any, files: Sequence[str]) -> str:
@@ -118,72 +124,99 @@ def _known(name: str) -> str:
     return f"CASE WHEN {bare} NOT IN ({missing}) THEN {bare} END AS {_quoted(name.lstrip(' '))}"
 
 
+class _Cells(NamedTuple):
+    """What all present cells of a column are; None if there is none."""
+
+    booleans: bool | None
+    numbers: bool | None
+    whole: bool | None
+    # Numbers that may have a decimal comma, also if none has one.
+    commas: bool | None
+    have_comma: bool | None
+    # The commas that there are may separate thousands, or these and codes.
+    of_thousands: bool | None
+    undecided: bool | None
+
+    @property
+    def kind(self) -> str | None:
+        """The type in DuckDB without decimal commas, None for texts."""
+        if self.booleans:
+            return "BOOLEAN"
+        if self.numbers:
+            return "BIGINT" if self.whole else "DOUBLE"
+        return None
+
+    def are_decimal_commas(self, *, certain: bool) -> bool:
+        """Return whether the cells are numbers, some with decimal commas.
+
+        By the rules of :func:`testsgd.data.cells.numbers_with_decimal_commas`.
+        """
+        if self.booleans or self.numbers or not self.commas:
+            return False
+        if self.have_comma:
+            return certain or not self.of_thousands
+        return not self.undecided
+
+
 def _checks(name: str) -> tuple[str, ...]:
-    """Return what all present cells may be: the conditions that :func:`_type` is given."""
+    """Return the conditions on all present cells of a column, in the order of :class:`_Cells`."""
     cell = _quoted(name)
     booleans = ", ".join(map(_text, _BOOLEANS))
-    is_small = f"coalesce(abs(TRY_CAST({_with_point(cell)} AS DOUBLE)) < {_LARGEST}, false)"
+    has_comma = f"contains({cell}, ',')"
+    of_thousands = f"regexp_full_match({cell}, {_text(OF_THOUSANDS)})"
+    first, second = (f"TRY_CAST(split_part({cell}, ',', {part}) AS DOUBLE)" for part in (1, 2))
+    of_codes = f"(regexp_full_match({cell}, {_text(LIST_OF_TWO)}) AND {first} < {second})"
     conditions = (
         f"{cell} IN ({booleans})",
-        f"regexp_full_match({cell}, {_text(PLAIN_NUMBER)}) AND {is_small}",
+        f"regexp_full_match({cell}, {_text(PLAIN_NUMBER)}) AND {_is_small(cell)}",
         f"regexp_full_match({cell}, '-*[0-9]+')",
-        f"regexp_full_match({cell}, {_text(DECIMAL_COMMA)}) AND {is_small}",
-        f"regexp_full_match({cell}, {_text(OF_THOUSANDS)})",
+        f"regexp_full_match({cell}, {_text(DECIMAL_COMMA)}) AND {_is_small(_with_point(cell))}",
+        has_comma,
+        f"(NOT {has_comma} OR {of_thousands})",
+        f"(NOT {has_comma} OR {of_thousands} OR {of_codes})",
     )
     of_present = f"FILTER ({cell} <> {_text(MISSING)})"
     return tuple(f"bool_and({condition}) {of_present}" for condition in conditions)
 
 
-def _cells_of(known: Any, names: Sequence[str]) -> dict[str, tuple[bool | None, ...]]:
-    """Return by column what all its present cells are: the answers to :func:`_checks`."""
+def _cells_of(known: Any, names: Sequence[str]) -> dict[str, _Cells]:
+    """Return by column what all its present cells are."""
     if not names:
         return {}
     checks = [check for name in names for check in _checks(name)]
     answers = iter(known.aggregate(", ".join(checks)).fetchall()[0])
-    return {name: tuple(next(answers) for _ in _checks(name)) for name in names}
+    return {name: _Cells(*(next(answers) for _ in _Cells._fields)) for name in names}
 
 
-def _has_decimal_commas(known: Any, cells: dict[str, tuple[bool | None, ...]]) -> bool:
+def _has_decimal_commas(known: Any, cells: dict[str, _Cells]) -> bool:
     """Return whether some column has commas that can only be those of decimals."""
 
-    def are_certain(found: dict[str, tuple[bool | None, ...]]) -> bool:
-        return any(answers[3] and not answers[4] for answers in found.values())
+    def are_certain(found: dict[str, _Cells]) -> bool:
+        return any(of_column.are_decimal_commas(certain=False) for of_column in found.values())
 
     if are_certain(cells):
         return True
-    if not any(answers[3] for answers in cells.values()):
+    if not any(of_column.are_decimal_commas(certain=True) for of_column in cells.values()):
         # No column waits for what the others say.
         return False
     others = [name for name in known.columns if name not in cells]
     return are_certain(_cells_of(known, others))
 
 
+def _is_small(number: str) -> str:
+    return f"coalesce(abs(TRY_CAST({number} AS DOUBLE)) < {_LARGEST}, false)"
+
+
 def _with_point(cell: str) -> str:
-    return f"replace({cell}, ',', '.')"
+    return f"replace(replace({cell}, '.', ''), ',', '.')"
 
 
-def _type(
-    booleans: bool | None,
-    numbers: bool | None,
-    whole: bool | None,
-    with_commas: bool | None,
-    of_thousands: bool | None,
-    *,
-    separator: str,
-    certain: bool,
-) -> str | None:
-    """Return the type of a column in DuckDB, None for texts."""
-    if booleans:
-        return "BOOLEAN"
-    if numbers:
-        return "BIGINT" if whole else "DOUBLE"
-    if with_commas and (certain or not of_thousands) and separator in WITH_DECIMAL_COMMAS:
-        return "DOUBLE"
-    return None
-
-
-def _typed(name: str, kind: str | None) -> str:
+def _cast(name: str, kind: str | None, *, with_commas: bool = False) -> str:
+    """Return a column with cells of a type in DuckDB, texts where that is None."""
     cell = _quoted(name)
     if kind is None:
         return cell
-    return f"CAST({_with_point(f'nullif({cell}, {_text(MISSING)})')} AS {kind}) AS {cell}"
+    present = f"nullif({cell}, {_text(MISSING)})"
+    if with_commas:
+        present = _with_point(present)
+    return f"CAST({present} AS {kind}) AS {cell}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,10 +14,10 @@ from typing import Any
 import pandas as pd
 
 from testsgd.data.cells import (
-    DECIMAL_COMMA,
     as_pandas,
     check_column_number,
     missing_column,
+    with_decimal_point,
 )
 from testsgd.data.json_objects import json_object
 from testsgd.data.separators import separator_of_header
@@ -185,8 +184,8 @@ def _cell_reader(
         event: dict[str, Any] = {}
         for name, cell in cells:
             text = cell.strip()
-            if decimal_commas and name in numbers and re.fullmatch(DECIMAL_COMMA, text):
-                text = text.replace(",", ".")
+            if decimal_commas and name in numbers:
+                text = with_decimal_point(text)
             if name in conditions:
                 # An expression tells a number from a text by itself.
                 event[name] = text or None
