@@ -63,9 +63,9 @@ def csv(folder: Path) -> Path:
     return path
 
 
-def csv_with(separator: str) -> Write:
+def csv_with(separator: str, *, name: str = "log.csv") -> Write:
     def write(folder: Path) -> Path:
-        path = folder / "log.csv"
+        path = folder / name
         pd.DataFrame(ROWS).to_csv(path, index=False, sep=separator)
         return path
 
@@ -78,7 +78,7 @@ def polars_frame(folder: Path) -> Any:
 
 SOURCES: list[Write] = [
     json_lines, json_list, json_columns, csv, polars_frame,
-    csv_with(";"), csv_with("\t"),
+    csv_with(";"), csv_with("\t"), csv_with("\t", name="log.TSV"),
     lambda folder: str(csv(folder)),
     lambda folder: ROWS,
     lambda folder: iter(ROWS),

@@ -64,16 +64,21 @@ def test_events_of_every_kind_are_the_same_events(tmp_path: Path) -> None:
         assert counted(testsgd.monitor(KEYS, given)) == expected
 
 
-@pytest.mark.parametrize("separator", ";\t|")
-def test_the_header_says_what_stands_between_the_cells(separator: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("separator", "other"),
+    [(";", "others.csv"), ("\t", "others.csv"), ("\t", "others.tsv"), ("|", "others.csv")],
+)
+def test_the_header_says_what_stands_between_the_cells(
+    separator: str, other: str, tmp_path: Path
+) -> None:
     events = [{"note": "a; b, c\td | e", **event} for event in people()]
     expected = counted(testsgd.monitor(KEYS, events))
-    for name, between in (("commas.csv", ","), ("others.csv", separator)):
+    for name, between in (("commas.csv", ","), (other, separator)):
         write_csv(tmp_path / name, events, between)
         assert counted(testsgd.monitor(KEYS, tmp_path / name)) == expected
     drawn = [
         testsgd.simulate_monitor(KEYS, tmp_path / name, runs=2, people_a_day=50, days=2).summary
-        for name in ("commas.csv", "others.csv")
+        for name in ("commas.csv", other)
     ]
     assert drawn[0].past is not None
     assert (drawn[0].past, drawn[0].alarms) == (drawn[1].past, drawn[1].alarms)

@@ -45,7 +45,7 @@ _WRONG = -1
 # So much of a wrong value is shown in an error message.
 _SHOWN = 60
 _JSON_LINES = (".jsonl", ".ndjson", ".log")
-_ENDINGS = (*_JSON_LINES, ".json", ".csv")
+_ENDINGS = (*_JSON_LINES, ".json", ".csv", ".tsv")
 _REMEDY = "give a .jsonl file with an object a line, a .json list of objects, or a .csv file"
 
 
@@ -380,7 +380,7 @@ def _read_file(path: Path) -> pd.DataFrame:
         what = f"a file of the kind {ending!r} is not known" if ending else "the file has no ending"
         raise DataError(what, where=str(path), remedy=_REMEDY)
     text = _text_of(path)
-    if ending == ".csv":
+    if ending in (".csv", ".tsv"):
         return _of_csv(path, text)
     if ending in _JSON_LINES:
         return _of_rows(_json_lines(text, path), where=str(path))

@@ -27,7 +27,7 @@ from testsgd.monitoring.specification import MonitorSpecification, condition_of,
 
 _EXAMPLE = '{"id": "a7", "group": "female", "decision": 1}'
 # A journal and a log of answers are JSON lines, too.
-_ENDINGS = (".jsonl", ".ndjson", ".json", ".journal", ".log", ".csv")
+_ENDINGS = (".jsonl", ".ndjson", ".json", ".journal", ".log", ".csv", ".tsv")
 _MARK = b"\xef\xbb\xbf"
 # From here on, a name may be another one that is misspelt.
 _SIMILAR = 0.75
@@ -60,8 +60,8 @@ class EventSource:
 def event_source(events: Any, specification: MonitorSpecification) -> EventSource:
     """Return a source of events: themselves, a data frame, or a file, which is read line by line.
 
-    That is JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal``, ``.log``) or ``.csv``,
-    with a comma, a semicolon or a tab between its cells, as its header has it.
+    That is JSON lines (``.jsonl``, ``.ndjson``, ``.json``, ``.journal``, ``.log``) or ``.csv``
+    or ``.tsv``, with a comma, a semicolon or a tab between its cells, as its header has it.
     """
     if isinstance(events, str | Path):
         return _file(Path(events), specification)
@@ -97,7 +97,9 @@ def _file(path: Path, specification: MonitorSpecification) -> EventSource:
         raise DataError(what, where=str(path), remedy=remedy)
     if (reason := why_no_file(path)) is not None:
         raise DataError(reason, where=str(path), remedy="check the path")
-    return _csv(path, specification) if kind == ".csv" else json_lines(str(path), _lines(path))
+    if kind in (".csv", ".tsv"):
+        return _csv(path, specification)
+    return json_lines(str(path), _lines(path))
 
 
 def _lines(path: Path) -> Iterator[bytes]:
