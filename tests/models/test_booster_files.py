@@ -310,6 +310,8 @@ def test_a_booster_of_lightgbm_takes_its_columns_by_name() -> None:
             model.booster_, given, granted, sensitive_features=["woman"], **QUICK
         )
         assert result.summary.overall_rate == said.mean()
+        model_shown = result.summary.model
+        assert (model_shown.name, model_shown.kind) == ("Booster", "estimator Booster")
 
 
 def test_a_model_of_catboost_takes_its_columns_by_name() -> None:
@@ -328,6 +330,8 @@ def test_a_model_of_catboost_takes_its_columns_by_name() -> None:
     )
     [metric] = result.summary.metrics
     assert metric.overall == pytest.approx(numbers.predict(rows).mean())
+    assert result.summary.model is not None
+    assert result.summary.model.name == "CatBoostRegressor"
 
 
 @pytest.mark.parametrize("what", ["object", "classifier", "method", "file"])

@@ -64,6 +64,7 @@ from testsgd.models import (
     adapted,
     check_has_classes,
     load_model,
+    name_of_model,
     open_model,
 )
 from testsgd.models.blackbox import (
@@ -240,7 +241,7 @@ def model_and_rows(
             file = opened.file
             called = called if file is not None else opened.name
     model = adapted(model)
-    check_has_classes(model, called or type(model).__name__)
+    check_has_classes(model, called or name_of_model(model))
     inputs = named_columns(model, given_rows.columns) or tuple(given_rows.columns)
     frame, sensitive = with_sensitive(given_rows, sensitive_features)
     read, emptied = without_missing_texts(frame)

@@ -67,6 +67,7 @@ from testsgd.models import (
     as_numbers,
     has_probabilities,
     is_of_numbers,
+    name_of_model,
     open_model,
 )
 from testsgd.models.answers import DEFAULT_THRESHOLD, no_answer, no_scores
@@ -456,7 +457,7 @@ def _ask(
             queries=len(rows),
             labels=labels,
             favourable=favourable,
-            called=called or str(getattr(model, "__qualname__", None) or type(model).__name__),
+            called=called or name_of_model(model),
         )
     any_class = None
     if favourable is None and threshold is None and labels is not None:

@@ -34,6 +34,7 @@ from .resolve import load_text_model as load_text_model
 from .sources import OpenedModel as OpenedModel
 from .sources import adapted as adapted
 from .sources import import_object as import_object
+from .sources import name_of_model as name_of_model
 from .sources import open_model as open_model
 from .sources import read_model_file as read_model_file
 from .text import CallableTextModel as CallableTextModel

@@ -125,6 +125,8 @@ class FileModel:
         class_probabilities: Callable[[pd.DataFrame], ClassProbabilities] | None = None,
     ) -> None:
         self._answer = answer
+        # What it is called in reports, if not by its file.
+        self.name: str | None = None
         self.numbers = numbers
         self.class_probabilities = class_probabilities
         if classes is not None:
@@ -185,6 +187,8 @@ class NumbersModel:
         path: Path,
     ) -> None:
         self._answer = answer
+        # As of a FileModel.
+        self.name: str | None = None
         self._path = path
         if columns is not None:
             self.feature_names_in_ = np.array(columns, dtype=object)

@@ -14,12 +14,19 @@ from testsgd.errors import ModelError, ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
-from testsgd.models.booster_files import check_has_classes
+from testsgd.models.booster_files import FileModel, NumbersModel, check_has_classes
 from testsgd.models.external import ExternalModel
 from testsgd.models.files import MODEL_FILE, Labels, card_of
 from testsgd.models.network import NetworkModel, network_labels, read_network
 from testsgd.models.pickled_files import PICKLES
-from testsgd.models.sources import MODEL_FILES, NETWORK_FILE, PLUGINS, adapted, open_model
+from testsgd.models.sources import (
+    MODEL_FILES,
+    NETWORK_FILE,
+    PLUGINS,
+    adapted,
+    name_of_model,
+    open_model,
+)
 from testsgd.plugins import plugin_names
 
 if TYPE_CHECKING:
@@ -226,7 +233,7 @@ def _load(
         return from_network(*trained)
     if not isinstance(source, (str, Path)):
         model = adapted(source)
-        return from_object(model, _name_of(model))
+        return from_object(model, name_of_model(model))
     text = str(source)
     path = Path(source)
     opened = open_model(source, trust_pickle=trust_pickle)
@@ -360,22 +367,17 @@ def trained_network(data_set: str) -> tuple[Path, str] | None:
     return (shipped, data_set) if shipped.is_file() else None
 
 
-def _name_of(source: Any) -> str:
-    """Return what to call the model of an object."""
-    if isinstance(source, ExternalModel):
-        return source.name
-    return str(getattr(source, "__qualname__", None) or type(source).__name__)
-
-
 def _callable(source: Any, takes: str) -> tuple[Callable[..., Any], str]:
     """Return what is asked of an object, and what the object is, in words."""
     if isinstance(source, ExternalModel):
         return source.predict, source.kind
     if blackbox.is_keras_model(source):
         return blackbox.KerasFunction(source), f"Keras model {type(source).__name__}"
+    if isinstance(source, FileModel | NumbersModel) and source.name is None:
+        return source.predict, "model of a file"
     predict = getattr(source, "predict", None)
     if callable(predict):
-        return predict, f"estimator {type(source).__name__}"
+        return predict, f"estimator {name_of_model(source)}"
     if callable(source):
         return source, "function"
     raise ModelError(

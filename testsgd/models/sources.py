@@ -16,6 +16,8 @@ from typing import Any
 from testsgd.errors import ModelError
 from testsgd.models.blackbox import is_booster, is_catboost, is_keras_model
 from testsgd.models.booster_files import (
+    FileModel,
+    NumbersModel,
     catboost_model,
     lightgbm_model,
     read_catboost,
@@ -139,12 +141,35 @@ def adapted(source: Any) -> Any:
     if is_mlflow_model(source):
         return MLflowModel(source, name=type(source).__name__)
     if is_booster(source, "xgboost"):
-        return xgboost_model(source)
+        return _named(xgboost_model(source), source)
     if is_booster(source, "lightgbm"):
-        return lightgbm_model(source)
+        return _named(lightgbm_model(source), source)
     if is_catboost(source):
-        return catboost_model(source)
+        return _named(catboost_model(source), source)
     return source
+
+
+def name_of_model(model: Any) -> str:
+    """Return what to call a model that is given as an object, or was made of one.
+
+    Examples
+    --------
+    >>> name_of_model(len), name_of_model(object())
+    ('len', 'object')
+    """
+    if isinstance(model, ExternalModel):
+        return model.name
+    if isinstance(model, FileModel | NumbersModel) and model.name is not None:
+        return model.name
+    return str(getattr(model, "__qualname__", None) or type(model).__name__)
+
+
+def _named(model: FileModel | NumbersModel, source: Any) -> FileModel | NumbersModel:
+    """Return a model that is called like the type of the object that it was made of."""
+    model.name = type(source).__name__
+    if isinstance(model, FileModel) and model.numbers is not None:
+        model.numbers.name = model.name
+    return model
 
 
 def _external(model: ExternalModel) -> OpenedModel:
