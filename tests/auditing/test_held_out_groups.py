@@ -1,13 +1,16 @@
 """Groups found on one part of the rows and estimated on the other."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from null_people import SPECIFICATION, audited, people
 from scipy.stats import binom
 
+import testsgd
 from testsgd.auditing import AuditParameters, run_audit
-from testsgd.auditing.run import split_rows
+from testsgd.auditing.run import part_of_rows, split_rows
 from testsgd.data import check_table
 from testsgd.errors import ParameterError
 from testsgd.models import load_model
@@ -101,3 +104,113 @@ def test_a_part_without_rows_is_refused(share):
     table = check_table(people(100, 1), SPECIFICATION)
     with pytest.raises(ParameterError, match="leaves one part without rows"):
         split_rows(table, share, 0)
+
+
+def few_of_c(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return people, of whom few are of C, and decisions that are against these."""
+    source = np.random.default_rng(seed)
+    race = source.choice(["A", "B", "C"], 2400, p=[0.6, 0.33, 0.07])
+    decided = source.random(2400) < 0.5 - 0.15 * (race == "C")
+    return pd.DataFrame({"race": race}), decided.astype(int)
+
+
+def largest_held_out(
+    frame: pd.DataFrame, decided: np.ndarray, seed: int, estimated: set[str]
+) -> tuple[float, float]:
+    """Return the largest difference and the smallest ratio of other groups of the rows held out."""
+    table = check_table(frame.assign(decided=decided).astype(str), of_race())
+    held_out = part_of_rows(table, 0.5, seed)
+    race = frame["race"].to_numpy()[held_out]
+    chosen = decided[held_out]
+    differences = []
+    ratios = []
+    for value in "ABC":
+        inside = race == value
+        others = ", ".join(sorted(set("ABC") - {value}))
+        # A group and its complement are one comparison.
+        is_estimated = not estimated.isdisjoint({f"race = {value}", f"race in {{{others}}}"})
+        if is_estimated or min(inside.sum(), (~inside).sum()) < 50:
+            continue
+        rates = sorted([chosen[inside].mean(), chosen[~inside].mean()])
+        differences.append(rates[1] - rates[0])
+        ratios.append(rates[0] / rates[1])
+    return max(differences), min(ratios)
+
+
+def of_race() -> testsgd.DatasetSpecification:
+    return testsgd.DatasetSpecification.model_validate(
+        {
+            "dataset": {"name": "people"},
+            "label": {"column": "decided", "values": ["0", "1"], "favourable": "1"},
+            "features": {
+                "race": {"type": "categorical", "values": ["A", "B", "C"], "sensitive": True}
+            },
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("guarantee", ["simultaneous", "per-group", "fdr"])
+def test_a_gate_passes_only_if_no_other_group_is_above_it_in_the_rows_held_out(
+    seed: int, guarantee: str
+) -> None:
+    frame, decided = few_of_c(8)
+
+    def audit(**options: Any) -> Any:
+        return testsgd.audit_predictions(
+            decided,
+            sensitive_features=frame,
+            holdout=0.5,
+            seed=seed,
+            guarantee=guarantee,
+            replicates=99,
+            stability=0,
+            **options,
+        )
+
+    found = audit(fail_above=0.1, fail_below_ratio=0.8)
+    shown = found.summary.groups
+    estimated = {group.text for group in shown}
+    largest, smallest = largest_held_out(frame, decided, seed, estimated)
+    holdout = found.summary.holdout
+    assert holdout.largest_unestimated.size == pytest.approx(largest)
+    assert holdout.smallest_unestimated_ratio.size == pytest.approx(smallest)
+    everything = max(largest, *(group.score for group in shown))
+    above = audit(fail_above=everything - 0.01)
+    assert above.verdict.exit_code in (1, 3)
+    assert audit(fail_below_ratio=smallest + 0.01).verdict.exit_code in (1, 3)
+    assert audit(fail_above=everything + 0.01).verdict.exit_code == 0
+    ratios = [smallest]
+    for group in shown:
+        lower, higher = sorted([group.rate_in, group.rate_out])
+        ratios.append(lower / higher)
+    assert audit(fail_below_ratio=min(ratios) - 0.01).verdict.exit_code == 0
+
+
+@pytest.mark.parametrize("measure", ["difference", "ratio"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_so_does_a_gate_of_metrics(seed: int, measure: str) -> None:
+    frame, decided = few_of_c(8)
+
+    def audit(limit: float) -> Any:
+        return testsgd.audit_predictions(
+            decided,
+            sensitive_features=frame,
+            metrics=["selection_rate"],
+            measure=measure,
+            holdout=0.5,
+            seed=seed,
+            replicates=99,
+            stability=0,
+            fail_above=limit if measure == "difference" else None,
+            fail_below=1 - limit if measure == "ratio" else None,
+        )
+
+    [metric] = audit(0.1).summary.metrics
+    texts = {group.text for group in metric.groups}
+    largest, smallest = largest_held_out(frame, decided, seed, texts)
+    expected = largest if measure == "difference" else 1 - smallest
+    assert metric.unestimated.size == pytest.approx(expected)
+    everything = max(expected, metric.largest)
+    assert audit(everything - 0.01).verdict.exit_code in (1, 3)
+    assert audit(everything + 0.01).verdict.exit_code == 0

@@ -197,3 +197,20 @@ def test_groups_without_seeds_in_the_part_kept_are_missing():
         assert found.holdout.missing == len(shapes) > 0
         assert not found.estimates.sampled[shapes].any()
         assert not set(shapes) & set(found.ranking.tolist())
+
+
+@pytest.mark.parametrize("rank_by", ["score", "counterfactual"])
+def test_a_gate_goes_by_what_was_searched_where_groups_were_not_estimated(rank_by: str) -> None:
+    options = {**OPTIONS, "rank_by": rank_by, "fail_above": 0.1}
+    found = audit(decide, TEXTS, made_up_terms(), holdout=0.4, **options)
+    searched, _ = halves()
+    one = audit(decide, searched, made_up_terms(), guarantee="per-group", stability=0, **options)
+    left = found.holdout.largest_unestimated
+    near = one.overlaps()(np.arange(len(one.rule_sets)), np.array(one.highlights))
+    others = one.judged & (near < one.parameters.overlap).all(axis=1) & ~np.isnan(one.sizes)
+    sizes = [one.sizes[others].max()]
+    sizes += [np.nanmax(other.estimates.score[others]) for other in one.others]
+    assert left.size == pytest.approx(max(sizes[:1] if rank_by == "counterfactual" else sizes))
+    assert set(left.text.split(" and ")) <= {
+        text for group in np.flatnonzero(others) for text in one.rule_set(group).text.split(" and ")
+    }

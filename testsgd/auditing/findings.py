@@ -54,6 +54,14 @@ class InSearch(Part):
     n_in: Count = Field(description="rows in the group there")
 
 
+class UnestimatedGroup(Part):
+    """A group of the search that was not estimated on the rows held out."""
+
+    text: str = Field(description="the group")
+    size: float = Field(ge=0, description="its difference, effect or ratio of rates")
+    measure: str = Field(description="what was compared, and in which rows")
+
+
 class Holdout(Part):
     """The split of the rows: groups were found on some, and estimated on the others."""
 
@@ -63,6 +71,19 @@ class Holdout(Part):
     groups: Count = Field(description="groups that were compared in the rows searched")
     missing: Count = Field(
         ge=0, description="groups found that have nobody inside or outside among the rows held out"
+    )
+
+
+class AuditHoldout(Holdout):
+    """The split of the rows of an audit, and what a gate goes by besides the estimated groups."""
+
+    largest_unestimated: UnestimatedGroup | None = Field(
+        None,
+        description="the group with the largest difference of those that were not estimated; null "
+        "if there is none, and without a gate",
+    )
+    smallest_unestimated_ratio: UnestimatedGroup | None = Field(
+        None, description="likewise that with the smallest ratio of rates"
     )
 
 
@@ -107,7 +128,7 @@ class Findings(ABC):
     # For the groups that reports look at first.
     explanations: Mapping[int, Explanation] = field(default_factory=dict)
     # How the rows were split, if the groups were found on other rows than these.
-    holdout: Holdout | None = None
+    holdout: AuditHoldout | None = None
     # What each group then looked like in the rows searched.
     in_search: Mapping[int, InSearch] = field(default_factory=dict)
 
@@ -125,6 +146,11 @@ class Findings(ABC):
     def explaining(self) -> tuple[int, ...]:
         """The groups that explain how the rates differ, in the order in which they were chosen."""
         return tuple(rule.group for rule in self.rules)
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """The groups that the headline and the gate go by, shape (groups,)."""
+        return self.estimates.decided
 
     @property
     def first(self) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.conditional import check_other_features
-from testsgd.auditing.findings import Findings, Holdout, InSearch, TableFindings
+from testsgd.auditing.findings import AuditHoldout, Findings, InSearch, TableFindings
 from testsgd.auditing.metrics import by_metric
 from testsgd.auditing.named_groups import (
     check_named_groups,
@@ -307,6 +307,11 @@ def held_out(
     searched: SomeFindings, estimated: SomeFindings, parameters: AuditParameters, share: float
 ) -> SomeFindings:
     """Return the findings of the rows kept, groups numbered in the order of the search."""
+    # Imported here: most audits have no holdout.
+    from testsgd.auditing.unestimated import largest_unestimated, smallest_unestimated_ratio
+
+    gated = parameters.fail_above is not None
+    gated_by_ratio = parameters.fail_below_ratio is not None
     ranks = {int(group): rank for rank, group in enumerate(searched.ranking, start=1)}
     number = {group: index for index, group in enumerate(searched.highlights)}
     return replace(
@@ -322,12 +327,16 @@ def held_out(
         unjudged=searched.unjudged,
         stability={number[group]: times for group, times in searched.stability.items()},
         stability_samples=searched.stability_samples,
-        holdout=Holdout(
+        holdout=AuditHoldout(
             share=share,
             searched=searched.rows,
             estimated=estimated.rows,
             groups=len(searched.rule_sets),
             missing=int((~estimated.estimates.sampled).sum()),
+            largest_unestimated=largest_unestimated(searched, estimated) if gated else None,
+            smallest_unestimated_ratio=(
+                smallest_unestimated_ratio(searched, estimated) if gated_by_ratio else None
+            ),
         ),
         in_search={
             index: InSearch(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.conditional import check_other_features
-from testsgd.auditing.findings import Holdout
+from testsgd.auditing.findings import Holdout, UnestimatedGroup
 from testsgd.auditing.named_groups import read_reference
 from testsgd.auditing.run import part_of_rows, two_parts
 from testsgd.data import Table
@@ -26,15 +26,19 @@ from testsgd.metrics.search import (
     MetricsFindings,
     SearchedGroup,
     audit_cells,
+    overlaps_of,
 )
 from testsgd.metrics.stability import affordable, found_again
 from testsgd.progress import Progress, step
 from testsgd.rules import FrequentRuleSets, default_depth, lay_out, sensitive_axes
 from testsgd.rules.axes import Axis
+from testsgd.scoring import first_without_copy
 from testsgd.single_thread import on_one_thread
 
 # Distinct groups of each metric of which it is said what makes up their differences.
 _EXPLAINED = 8
+# From this overlap on two groups are the same people, or one the complement of the other.
+_THE_SAME = 1 - 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +131,11 @@ def _held_out(
     parameters = replace(parameters, reference=found.parameters.reference)
     found = _with_stability(found)
     given, numbers = _given_groups(found)
-    estimated = audit_cells(kept.cells(), parameters, given=given)
+    cells = kept.cells()
+    estimated = audit_cells(cells, parameters, given=given)
+    unestimated: Sequence[UnestimatedGroup | None] = [None] * len(estimated.metrics)
+    if parameters.fail_above is not None or parameters.fail_below is not None:
+        unestimated = _largest_unestimated(cells, parameters, given)
     estimated = replace(
         estimated,
         unjudged=found.unjudged,
@@ -143,11 +151,41 @@ def _held_out(
             ),
         ),
         metrics=tuple(
-            _as_searched(part, before, numbers)
-            for part, before in zip(estimated.metrics, found.metrics, strict=True)
+            replace(_as_searched(part, before, numbers), unestimated=largest)
+            for part, before, largest in zip(
+                estimated.metrics, found.metrics, unestimated, strict=True
+            )
         ),
     )
     return kept, estimated
+
+
+def _largest_unestimated(
+    cells: MetricCells, parameters: MetricParameters, given: GivenGroups
+) -> list[UnestimatedGroup | None]:
+    """Return for each metric the group of the rows held out that differs most of those not given.
+
+    A gate that passed by the given groups alone would be silent on all others.
+    """
+    everything = audit_cells(cells, replace(parameters, guarantee="per-group", strict=False))
+    overlaps = overlaps_of(cells, everything.rule_sets, parameters.reference)
+    texts = everything.rule_sets.texts(np.arange(len(everything.rule_sets)))
+    found: list[UnestimatedGroup | None] = []
+    for metric, is_given in zip(everything.metrics, given.found, strict=True):
+        given_texts = given.rule_sets.texts(np.flatnonzero(is_given))
+        estimated = np.flatnonzero(np.isin(texts.astype(str), given_texts.astype(str)))
+        sizes = metric.compared.size
+        judged = np.flatnonzero(metric.compared.judged & ~np.isnan(sizes))
+        order = judged[np.argsort(-sizes[judged], kind="stable")]
+        group = first_without_copy(order, estimated, overlaps, overlap=_THE_SAME)
+        found.append(
+            None
+            if group is None
+            else UnestimatedGroup(
+                text=texts[group], size=float(sizes[group]), measure="in the rows held out"
+            )
+        )
+    return found
 
 
 def _looked_further(found: MetricsFindings, rows: MetricRows) -> MetricsFindings:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.different_people import DISTINCT, SumsOfSome, different_people
-from testsgd.auditing.findings import Holdout
+from testsgd.auditing.findings import Holdout, UnestimatedGroup
 from testsgd.auditing.finer import FinerSearch
 from testsgd.errors import ParameterError
 from testsgd.metrics.bootstrap import References, largest_deviations, shared_error
@@ -60,6 +60,8 @@ class MetricFindings:
     explanations: Mapping[int, GroupExplanation] = field(default_factory=dict)
     stability: Mapping[int, float] = field(default_factory=dict)
     in_search: Mapping[int, SearchedGroup] = field(default_factory=dict)
+    # Of rows held out: the group that differs most of those that were not estimated.
+    unestimated: UnestimatedGroup | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ from .ranking import NearCopies as NearCopies
 from .ranking import Overlaps as Overlaps
 from .ranking import block_of as block_of
 from .ranking import distinct_groups as distinct_groups
+from .ranking import first_without_copy as first_without_copy
 from .ranking import member_overlaps as member_overlaps
 from .ranking import near_copies as near_copies
 from .ranking import rank_groups as rank_groups

@@ -144,6 +144,47 @@ def distinct_groups(
     return kept
 
 
+def first_without_copy(
+    order: NDArray[np.intp],
+    chosen: NDArray[np.intp],
+    overlaps: Overlaps,
+    *,
+    overlap: float,
+    block: int = 64,
+) -> int | None:
+    """Return the first group of an order that is no near copy of some chosen ones.
+
+    Parameters
+    ----------
+    order, chosen : numpy.ndarray of int
+        Indices of groups.
+    overlaps : callable
+        How much groups overlap, as from :func:`member_overlaps`.
+    overlap : float
+        Overlap from which on a group is a near copy.
+    block : int
+        Groups compared at once; it does not change the result.
+
+    Returns
+    -------
+    int or None
+        Its index; None if there is no such group.
+
+    Examples
+    --------
+    >>> cells = np.array([[True, True, False], [True, False, False], [False, False, True]])
+    >>> overlaps = member_overlaps(lambda groups: cells[groups], np.array([6, 4, 10]))
+    >>> first_without_copy(np.array([0, 1, 2]), np.array([1]), overlaps, overlap=0.5)
+    2
+    """
+    for start in range(0, len(order), block):
+        candidates = order[start : start + block]
+        left = np.flatnonzero((overlaps(candidates, chosen) < overlap).all(axis=1))
+        if len(left):
+            return int(candidates[left[0]])
+    return None
+
+
 def member_overlaps(
     members: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
     weights: NDArray[np.int64],

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from testsgd.auditing.findings import UnestimatedGroup
 from testsgd.auditing.report.summary import AuditSummary
-from testsgd.auditing.report.wording import by_terms
-from testsgd.report.formatting import percent, series, share
+from testsgd.auditing.report.wording import TEXT_LIMIT, by_terms
+from testsgd.report.formatting import percent, series, share, shorten
 
 Outcome = Literal["reported", "gate_passed", "gate_failed", "not_enough_evidence"]
 
@@ -37,6 +38,15 @@ class GateMeasure:
     # Whether `largest` is a lower confidence bound: of very many small groups some differ much by
     # chance, so only what is certain of them counts
     is_bound: bool = False
+    # Whether it is of a group that was not estimated on rows held out: it never fails the gate
+    is_unestimated: bool = False
+
+    @classmethod
+    def of_unestimated(cls, group: UnestimatedGroup, metric: str = "") -> GateMeasure:
+        """Return that of a group that was not estimated on rows held out."""
+        measure = f"{metric} {group.measure}".strip()
+        name = f"{measure}, of {shorten(group.text, TEXT_LIMIT)}, which was not estimated"
+        return cls(name, group.size, 0.0, is_unestimated=True)
 
     @classmethod
     def of_look(cls, name: str, bound: float) -> GateMeasure:
@@ -126,7 +136,9 @@ def gate_sentence(
     if kind == "fdr":
         bound = "the largest of a discovery"
         known = "there is no discovery"
-    if unclear.bound:
+    if unclear.is_unestimated:
+        known = "no interval is known of it"
+    elif unclear.bound:
         known = f"{bound} is {unclear.bound:.3f}"
     return (
         f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "

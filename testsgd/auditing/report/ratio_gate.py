@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from testsgd.auditing.findings import UnestimatedGroup
 from testsgd.auditing.report.summary import AuditSummary
-from testsgd.report.formatting import series
+from testsgd.auditing.report.wording import TEXT_LIMIT
+from testsgd.report.formatting import series, shorten
 
 GateOutcome = Literal["gate_passed", "gate_failed", "not_enough_evidence"]
 
@@ -22,6 +24,15 @@ class RatioMeasure:
     bound: float | None
     # The smallest ratio that an interval still allows; None if it is not known
     allowed: float | None
+
+    # Whether it is of a group that was not estimated on rows held out: it never fails the gate
+    is_unestimated: bool = False
+
+    @classmethod
+    def of_unestimated(cls, group: UnestimatedGroup) -> RatioMeasure:
+        """Return that of a group that was not estimated on rows held out."""
+        name = f"{group.measure}, of {shorten(group.text, TEXT_LIMIT)}, which was not estimated"
+        return cls(name, group.size, 1.0, None, is_unestimated=True)
 
     @property
     def decisive(self) -> float:
@@ -84,6 +95,13 @@ def ratio_gate_sentence(
         return (
             "Not enough evidence for the gate by ratios, which is strict: none is below "
             f"{limit:g}.{silent}"
+        )
+    if all(
+        item.is_unestimated for item in known if item.smallest is not None and item.smallest < limit
+    ):
+        return (
+            f"Not enough evidence for the gate by ratios: the smallest is {smallest}, and no "
+            f"interval is known of one below {limit:g}."
         )
     return (
         f"Not enough evidence for the gate by ratios: the smallest is {smallest}, and one below "

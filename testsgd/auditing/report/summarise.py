@@ -151,6 +151,8 @@ def summarise(
         # Beside the differences: those that come through other features would pass unseen.
         measures.append(_own_effect_measure(findings))
     measures += _beside_the_search(without_verdict)
+    if holdout is not None and holdout.largest_unestimated is not None:
+        measures.append(GateMeasure.of_unestimated(holdout.largest_unestimated))
     ratios = [
         RatioMeasure(
             f"{item.estimand} ratio",
@@ -160,6 +162,8 @@ def summarise(
         )
         for item in estimands
     ]
+    if holdout is not None and holdout.smallest_unestimated_ratio is not None:
+        ratios.append(RatioMeasure.of_unestimated(holdout.smallest_unestimated_ratio))
     judged = verdict(
         without_verdict,
         measures,

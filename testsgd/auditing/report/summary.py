@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from testsgd.auditing.explaining import Explanation
-from testsgd.auditing.findings import Holdout, InSearch
+from testsgd.auditing.findings import AuditHoldout, InSearch
 from testsgd.auditing.guarantee import Method
 from testsgd.auditing.parameters import AuditParameters, Estimand, GuaranteeKind, SamplingScheme
 from testsgd.auditing.report.error_rates import ErrorRateSummary
@@ -628,7 +628,7 @@ class AuditSummary(Part):
         description="true-positive and false-positive rate of the same groups; empty if there are "
         "no true labels, or if it is not the selection rate of rows as they are that was compared",
     )
-    holdout: Holdout | None = Field(None, description="how the rows were split; null if not")
+    holdout: AuditHoldout | None = Field(None, description="how the rows were split; null if not")
     deeper: DeeperSummary | None = Field(
         None, description="groups of more features than were searched; null if there are none"
     )

@@ -436,8 +436,13 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
                 f"significant {no_own}difference in {words.rate.lower()}"
                 f"{f'; {unequal}' if unequal else ''}. {_may_be_chance(group, summary)}"
             )
+        which = f"No group {_judged_size(summary)}"
+        if summary.holdout is not None:
+            which = f"None of {_estimated_groups(summary)}"
+            if summary.counts.groups == 1:
+                which = f"Not even {_estimated_groups(summary)}"
         return (
-            f"No group {_judged_size(summary)} has a statistically significant {no_own}difference "
+            f"{which} has a statistically significant {no_own}difference "
             f"in {words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
             f"{_may_be_chance(group, summary)}"
         )
@@ -504,6 +509,8 @@ def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
     by_bounds = parameters.ranked_by == "lower-bound" and not group.lower_confidence_bound
     by_size = parameters.ranked_by == "score" or by_bounds
     which = "largest difference that was seen" if by_size else "difference of the first group"
+    if by_size and summary.holdout is not None:
+        which = "largest difference there"
     return (
         f"The {which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
         f"against {percent(group.rate_out)} of {others}, {among[0].lower()}{among[1:]}), may be "
@@ -569,7 +576,21 @@ def _judged_groups(summary: AuditSummary) -> str:
     if summary.parameters.groups:
         judged = summary.counts.groups
         return "the named group" if judged == 1 else f"the {count(judged)} named groups"
+    holdout = summary.holdout
+    if holdout is not None:
+        if holdout.largest_unestimated is None and holdout.smallest_unestimated_ratio is None:
+            return _estimated_groups(summary)
+        others = f"all others that were searched, {_judged_size(summary)}".rstrip(",")
+        return f"{_estimated_groups(summary)} and {others}"
     return f"every group {_judged_size(summary)}".rstrip(",")
+
+
+def _estimated_groups(summary: AuditSummary) -> str:
+    """Name the groups that were found by the search and estimated on what was held out."""
+    estimated = summary.counts.groups
+    many = vocabulary(summary).many
+    groups = "the one group" if estimated == 1 else f"the {count(estimated)} groups"
+    return f"{groups} estimated on {many} held out"
 
 
 def _possible_features(summary: AuditSummary) -> int:

@@ -112,6 +112,7 @@ def _metric(
         largest=float(sizes_judged.max()) if len(sizes_judged) else None,
         largest_bound=float(compared.lower_bound.max()) if judged else None,
         largest_allowed=_largest_allowed(findings, found),
+        unestimated=found.unestimated,
         unjudged=_unjudged(found),
         finer=finer_summary(found.finer),
         within_bins=list(found.within_bins),

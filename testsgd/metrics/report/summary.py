@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field, model_validator
 
 from testsgd.auditing.explaining import CorrelatedFeature
-from testsgd.auditing.findings import Holdout
+from testsgd.auditing.findings import Holdout, UnestimatedGroup
 from testsgd.auditing.report.further_looks import FinerSummary
 from testsgd.auditing.report.summary import (
     DataSummary,
@@ -210,6 +210,11 @@ class MetricSummary(Part):
     )
     largest_allowed: float | None = Field(
         description="largest size of an effect that an interval still allows; null without a gate"
+    )
+    unestimated: UnestimatedGroup | None = Field(
+        None,
+        description="the group of the rows held out that differs most of those that were not "
+        "estimated; null without a holdout and a gate",
     )
     unjudged: MetricUnjudged | None = Field(
         None, description="who could not be judged by it; null unless the audit is strict"

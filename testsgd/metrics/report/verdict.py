@@ -155,9 +155,11 @@ def _sentence(metric: MetricSummary, summary: MetricsSummary, features: Features
     assert group is not None
     if not metric.significant:
         people, others = wording.both_sides(group, summary, features)
+        none = f"no group {_judged_size(summary)}"
+        if summary.holdout is not None:
+            none = "of the groups estimated on rows held out none"
         return (
-            f"{metric.title}: no group {_judged_size(summary)} "
-            f"differs significantly; first in the ranking are {people}, "
+            f"{metric.title}: {none} differs significantly; first in the ranking are {people}, "
             f"{wording.value_text(group.value, metric)} against "
             f"{wording.value_text(group.reference_value, metric)} for {others}, "
             f"{confidence(summary.parameters.confidence)} interval "
@@ -275,27 +277,35 @@ def _gate_measures(summary: MetricsSummary) -> list[_OfMetric]:
     goes by the largest size itself.
     """
     single = summary.parameters.guarantee == "per-group"
-    return [
-        _OfMetric(
-            GateMeasure(
-                metric.title.lower(),
-                metric.largest,
-                None if single else metric.largest_bound,
-                metric.largest_allowed,
-            ),
-            metric,
-        )
-        for metric in summary.metrics
-    ] + [
-        _OfMetric(
-            GateMeasure.of_look(
-                f"{metric.title.lower()} by finer cuts", metric.finer.lower_confidence_bound
-            ),
-            metric,
-        )
-        for metric in summary.metrics
-        if metric.finer is not None and metric.finer.lower_confidence_bound > 0
-    ]
+    return (
+        [
+            _OfMetric(
+                GateMeasure(
+                    metric.title.lower(),
+                    metric.largest,
+                    None if single else metric.largest_bound,
+                    metric.largest_allowed,
+                ),
+                metric,
+            )
+            for metric in summary.metrics
+        ]
+        + [
+            _OfMetric(
+                GateMeasure.of_look(
+                    f"{metric.title.lower()} by finer cuts", metric.finer.lower_confidence_bound
+                ),
+                metric,
+            )
+            for metric in summary.metrics
+            if metric.finer is not None and metric.finer.lower_confidence_bound > 0
+        ]
+        + [
+            _OfMetric(GateMeasure.of_unestimated(metric.unestimated, metric.title.lower()), metric)
+            for metric in summary.metrics
+            if metric.unestimated is not None
+        ]
+    )
 
 
 def _lacking_sentences(summary: MetricsSummary) -> list[str]:
@@ -344,21 +354,28 @@ def _gate_sentence(
             f"({item.measure.largest_name})"
             for item in measures
         ]
-        judged = _judged_size(summary).rstrip(",")
+        judged = f"every group {_judged_size(summary)}".rstrip(",")
+        if summary.holdout is not None:
+            judged = f"{judged} of the rows held out"
         return (
-            f"The gate passed for every group {judged}, as far as a metric counts its rows: the "
+            f"The gate passed for {judged}, as far as a metric counts its rows: the "
             f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
             f"{_silent_up_to(summary, measures)}"
         )
-    unclear = [
-        item.measure.name
-        for item in measures
-        if item.measure.largest is None or item.measure.largest > limit
+    above = [
+        item for item in measures if item.measure.largest is None or item.measure.largest > limit
     ]
-    if not unclear:
+    if not above:
         return (
             f"Not enough evidence for the gate, which is strict: no {measure} is {sides[0]} "
             f"{gate}.{_silent_up_to(summary, measures)}"
+        )
+    unclear = [item.measure.name for item in above if not item.measure.is_unestimated]
+    if not unclear:
+        sizes = [_written(item, item.measure.largest, measure) for item in above]
+        return (
+            f"Not enough evidence for the gate: the {extreme} {measure} is {series(sizes)}, "
+            f"{sides[0]} {gate}, but no interval is known of it."
         )
     return (
         f"Not enough evidence for the gate: by {series(unclear)} a group may be {sides[0]} {gate}, "
