@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testsgd.auditing.estimates import Floats
 from testsgd.auditing.findings import Findings, TableFindings, UnestimatedGroup
@@ -28,6 +29,7 @@ class _Compared:
     ratio: str  # What the ratios of the rates are.
     # Whether it is in the rows held out; in those searched a near copy is as large by selection.
     held_out: bool
+    judged: NDArray[np.bool_]  # Those that are known well enough.
     sizes: Floats
     rate_in: Floats
     rate_out: Floats
@@ -49,7 +51,7 @@ def largest_unestimated(searched: Findings, estimated: Findings) -> UnestimatedG
     """
     found = None
     for compared in _comparisons(searched, estimated):
-        group = _first_left(searched, compared.sizes, held_out=compared.held_out)
+        group = _first_left(searched, compared, compared.sizes)
         if group is None or (found is not None and found.size >= compared.sizes[group]):
             continue
         found = UnestimatedGroup(
@@ -69,7 +71,7 @@ def smallest_unestimated_ratio(searched: Findings, estimated: Findings) -> Unest
     for compared in _comparisons(searched, estimated):
         smaller, larger = np.sort([compared.rate_in, compared.rate_out], axis=0)
         ratios = np.divide(smaller, larger, out=np.ones(len(smaller)), where=larger > 0)
-        group = _first_left(searched, -ratios, held_out=compared.held_out)
+        group = _first_left(searched, compared, -ratios)
         if group is None or (found is not None and found.size <= ratios[group]):
             continue
         found = UnestimatedGroup(
@@ -91,6 +93,7 @@ def _comparisons(searched: Findings, estimated: Findings) -> Iterator[_Compared]
         f"counterfactual effect {where}" if of_effect else f"{estimand} difference {where}",
         f"{estimand} ratio {where}",
         held_out is not None,
+        searched.judged,
         searched.sizes if held_out is None else np.abs(rates[0] - rates[1]),
         *rates,
     )
@@ -102,6 +105,7 @@ def _comparisons(searched: Findings, estimated: Findings) -> Iterator[_Compared]
             f"{other.estimand} difference in the {many} searched",
             f"{other.estimand} ratio in the {many} searched",
             False,
+            searched.judged & other.estimates.decided,
             other.estimates.score,
             other.estimates.rate_in,
             other.estimates.rate_out,
@@ -130,12 +134,12 @@ def _held_out_rates(searched: Findings, estimated: Findings) -> tuple[Floats, Fl
     return rates[0], rates[1]
 
 
-def _first_left(searched: Findings, sizes: Floats, *, held_out: bool) -> int | None:
+def _first_left(searched: Findings, compared: _Compared, sizes: Floats) -> int | None:
     """Return the judged group of the largest size that was not estimated; None if there is none.
 
     In the rows held out only the same people, or their complement, are taken for estimated.
     """
-    judged = np.flatnonzero(searched.judged & ~np.isnan(sizes))
+    judged = np.flatnonzero(compared.judged & ~np.isnan(sizes))
     overlaps = searched.overlaps()
     if isinstance(searched, TableFindings):
         contingency = searched.contingency
@@ -149,6 +153,6 @@ def _first_left(searched: Findings, sizes: Floats, *, held_out: bool) -> int | N
         judged[np.argsort(-sizes[judged], kind="stable")],
         np.array(searched.highlights, dtype=np.intp),
         overlaps,
-        overlap=_THE_SAME if held_out else searched.parameters.overlap,
+        overlap=_THE_SAME if compared.held_out else searched.parameters.overlap,
         block=searched.block,
     )
