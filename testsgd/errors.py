@@ -28,6 +28,7 @@ __all__ = [
     "SpecificationError",
     "StateError",
     "TestSGDError",
+    "TooFewDataError",
     "UnknownGroupError",
 ]
 
@@ -127,6 +128,10 @@ class DataError(TestSGDError):
 
 class DownloadError(TestSGDError):
     """A file is missing and could not be fetched, or is not the file it should be."""
+
+
+class TooFewDataError(DataError):
+    """The data are too few to judge anything by: the command line leaves with 3, not with 2."""
 
 
 class ModelError(TestSGDError):

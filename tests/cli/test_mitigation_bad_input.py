@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,6 +51,33 @@ def test_a_group_that_is_not_in_the_audit(refuses: Fails, audit: str) -> None:
     message = refuses("--audit", audit, "--group", "100000")
     assert "there is no group of rank 100000; the audit ranked" in message
     assert "group: 0 is not at least 1" in refuses("--group", "0")
+
+
+@pytest.mark.skops
+@pytest.mark.parametrize("asked", [(), ("--group", "1"), ("--all-above", "0.1")])
+def test_too_few_rows_for_any_group_are_not_enough_evidence(
+    testsgd: Run, folder: Path, module: str, asked: tuple[str, ...]
+) -> None:
+    """Of 80 rows that are audited no two sides can have 50; this is no mistake of usage."""
+    pytest.importorskip("skops")
+    options = ("--data", "people.csv", "--model", f"{module}:logistic", "--limit", "100")
+    before = set(folder.rglob("*"))
+    finished = testsgd("mitigate", "demo", "--method", "samples", *QUICK, *options, *asked)
+    assert (finished.code, finished.out) == (3, "")
+    assert finished.err.count("\n") == 1
+    assert {"80", "50"} <= set(re.findall(r"\d+", finished.err))
+    # There is no such option.
+    assert "min_rows" not in finished.err
+    assert not {path for path in set(folder.rglob("*")) - before if path.is_file()}
+
+
+@pytest.mark.skops
+def test_too_few_held_out_rows_are_not_enough_evidence(testsgd: Run, module: str) -> None:
+    pytest.importorskip("skops")
+    options = ("--data", "people.csv", "--model", f"{module}:logistic", "--limit", "140")
+    finished = testsgd("mitigate", "demo", "--method", "samples", *QUICK, *options)
+    assert finished.code == 3
+    assert finished.err.count("\n") == 1
 
 
 @pytest.mark.skops

@@ -97,6 +97,14 @@ def test_the_samples_of_a_black_box_are_texts(mitigate: Run, folder: Path) -> No
         assert (row.comment == texts[row.seed_row]) == (row.change == "")
 
 
+def test_too_few_texts_are_not_enough_evidence_and_called_texts(mitigate: Run) -> None:
+    finished = mitigate("--limit", "40")
+    assert (finished.code, finished.out) == (3, "")
+    assert finished.err.count("\n") == 1
+    assert "texts" in finished.err
+    assert "rows" not in finished.err
+
+
 def test_texts_without_labels_are_bad_input(fails: Fails, spec: Path, folder: Path) -> None:
     comments = pd.read_csv(folder / "comments.csv")
     comments.drop(columns="verdict").to_csv(folder / "unlabelled.csv", index=False)

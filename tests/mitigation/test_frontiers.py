@@ -5,6 +5,8 @@ Figures are counted again by hand, from the model that is written and the rows t
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +286,32 @@ def test_labels_only_and_no_fit_is_refused() -> None:
 
     with pytest.raises(ModelError, match="scores"):
         testsgd.fair_frontier(says, PEOPLE, GRANTED, **SETTINGS)
+
+
+def test_a_penalty_on_an_estimator_is_refused_in_good_grammar() -> None:
+    with pytest.raises(ModelError) as caught:
+        testsgd.fair_frontier(
+            pipeline().fit(PEOPLE, GRANTED), PEOPLE, GRANTED, method="penalty", **SETTINGS
+        )
+    assert not re.search(r"\ba [aeiou]", str(caught.value))
+
+
+def test_of_few_rows_the_card_has_no_difference(tmp_path: Path) -> None:
+    """Half are of either sex, but of 20 held-out rows no side can have 30."""
+    people, granted = PEOPLE[:100], GRANTED[:100]
+    found = testsgd.fair_frontier(
+        pipeline().fit(people, granted),
+        people,
+        granted,
+        method="thresholds",
+        **SETTINGS | {"max_accuracy_drop": 60.0, "max_balanced_drop": 60.0},
+    )
+    assert found.exit_code == 3
+    assert found.summary.point is not None
+    found.write_model(tmp_path)
+    card = json.loads((tmp_path / "card.json").read_text("utf-8"))
+    assert "held-out accuracy" in card
+    assert not [key for key in card if "worst" in key]
 
 
 def test_without_a_difference_nothing_is_called_fairer() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,7 @@ def test_what_cannot_be_refitted_is_told_so(
     with pytest.raises(ModelError, match="cannot be refitted") as caught:
         refitter_for(loaded, demo_specification, examples, examples, from_scratch=False)
     assert "--export" in caught.value.remedy
+    assert not re.search(r"\ba [aeiou]", caught.value.what)
 
 
 def test_a_network_without_its_file_cannot_be_written_again(

@@ -18,7 +18,13 @@ from sklearn.metrics import balanced_accuracy_score
 
 import testsgd
 from testsgd import AuditResult, MitigationResult
-from testsgd.errors import DataError, ModelError, ParameterError, ResultError
+from testsgd.errors import (
+    DataError,
+    ModelError,
+    ParameterError,
+    ResultError,
+    TooFewDataError,
+)
 from testsgd.mitigation import cross_validation, table_splits
 from testsgd.mitigation.report.summary import TargetSummary
 
@@ -370,6 +376,8 @@ def test_progress_is_told(repeated: Repeated) -> None:
         ({"audit": "gone.json"}, ResultError, "no such file"),
         ({"data": FEATURES}, DataError, "label column 'granted' is missing"),
         ({"data": PEOPLE[PEOPLE["granted"] == "yes"]}, DataError, "'no' does not occur"),
+        ({"data": PEOPLE.iloc[:100]}, TooFewDataError, "give more rows"),
+        ({"data": PEOPLE.iloc[:100], "min_rows": 70}, TooFewDataError, "lower the min_rows"),
         ({"data": PEOPLE.iloc[:6]}, DataError, "too few|does not occur"),
         ({"model": lambda frame: ["yes"] * len(frame)}, ModelError, "cannot be refitted"),
         ({"model": 3}, ModelError, "a int is no model"),

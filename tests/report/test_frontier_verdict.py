@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,11 @@ from sklearn.linear_model import LogisticRegression
 
 import testsgd
 from testsgd.mitigation import FrontierResult, FrontierSummary, frontier_verdict
-from testsgd.mitigation.frontiers.report.layout import key_figures
+from testsgd.mitigation.frontiers.report.layout import frontier_layout, key_figures, points_table
+from testsgd.mitigation.frontiers.report.summary import PointSummary, WorstOfGroups
+from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.report.blocks import KeyFigure
-from testsgd.report.formatting import interval, points, size, size_points
+from testsgd.report.formatting import NOTHING, interval, points, size, size_points
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +104,73 @@ def test_a_few_rows_do_not_turn_success_into_failure(summary: FrontierSummary) -
     assert codes == {0, 3}
 
 
-def test_without_groups_nothing_is_concluded(summary: FrontierSummary) -> None:
-    verdict = frontier_verdict(summary.model_copy(update={"groups": 0}))
-    assert verdict.exit_code == 3
+def without_groups(
+    summary: FrontierSummary, *, held_out: int, min_share: float = 0.05
+) -> FrontierSummary:
+    """Return a summary of held-out rows among which no group was compared."""
+    nothing = WorstOfGroups(difference=0.0, rate="", group="")
+    split = summary.split.model_copy(update={"seen": 4 * held_out, "held_out": held_out})
+    document = summary.model_copy(
+        update={
+            "groups": 0,
+            "worst_before": nothing,
+            "worst_change": None,
+            "points": [point.model_copy(update={"worst": nothing}) for point in summary.points],
+            "split": split,
+            "settings": replace(summary.settings, min_share=min_share),
+            "effects": None,
+            "paying": [],
+        }
+    )
+    return document.model_copy(update={"verdict": frontier_verdict(document)})
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_without_groups_nothing_is_concluded(summary: FrontierSummary, written: bool) -> None:
+    document = without_groups(summary, held_out=20)
+    if not written:
+        document = document.model_copy(update={"chosen": None})
+    assert document.verdict.exit_code == 3
+    assert key_figures(document).figures[0].value == NOTHING
+    for row in points_table(document).rows:
+        assert row.cells[1] == row.cells[-1] == NOTHING
+    # Not even in sentences: of no group a size was measured.
+    assert size_points(0.0) not in " ".join(
+        [document.verdict.headline, *document.verdict.sentences]
+    )
+    assert frontier_layout(document).sections[0].blocks == (points_table(document),)
+
+
+@pytest.mark.parametrize(
+    ("held_out", "min_share", "needed", "share_helps"),
+    [
+        (20, 0.05, "300", False),
+        # 30 rows are 5% of 600: below that a smaller share changes nothing.
+        (500, 0.05, "", False),
+        (2_000, 0.05, "", True),
+        (2_000, 0.01, "", False),
+    ],
+)
+def test_without_groups_the_remedy_is_one_that_can_help(
+    summary: FrontierSummary, held_out: int, min_share: float, needed: str, share_helps: bool
+) -> None:
+    headline = without_groups(summary, held_out=held_out, min_share=min_share).verdict.headline
+    numbers = re.findall(r"\d[\d,]*", headline)
+    assert str(LEAST_HELD_OUT) in numbers
+    assert not needed or needed in numbers
+    assert ("min_share" in headline) == share_helps
+
+
+def test_of_an_expected_worst_no_sign_is_shown(summary: FrontierSummary) -> None:
+    """No group is named beside it, so a sign could not be read."""
+
+    def turned(point: PointSummary) -> PointSummary:
+        expected = point.expected
+        turned_round = {"worst_after": -expected.worst_after}
+        return point.model_copy(update={"expected": expected.model_copy(update=turned_round)})
+
+    other = summary.model_copy(update={"points": [turned(point) for point in summary.points]})
+    assert points_table(other).rows == points_table(summary).rows
 
 
 def paying_card(summary: FrontierSummary, **of_effects: int) -> KeyFigure:

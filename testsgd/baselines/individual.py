@@ -187,7 +187,7 @@ class IndividualSearch(ShippedBaseline):
                 guided,
                 "people moved along the gradients",
                 instead="not applicable: the search needs the gradients of a network of testsgd's "
-                f"own, and this model is a {subject.model.kind}",
+                f"own, and the model is of another kind: {subject.model.kind}",
             ),
         )
         asked = [flip.queries for flip in flips.values()] + [at_random.queries]

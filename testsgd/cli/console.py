@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DONE = 0
 USAGE_ERROR = 2
+TOO_FEW_DATA = 3
 # Outside the four codes of a verdict, so that a crash is never taken for one.
 INTERNAL_ERROR = 70
 INTERRUPTED = 130

@@ -22,6 +22,7 @@ from testsgd.cli.console import (
     INTERNAL_ERROR,
     INTERRUPTED,
     TERMINATED,
+    TOO_FEW_DATA,
     UNREAD,
     USAGE_ERROR,
     Interruption,
@@ -30,7 +31,7 @@ from testsgd.cli.console import (
 )
 from testsgd.cli.inputs import keep_inputs
 from testsgd.cli.signals import Termination
-from testsgd.errors import TestSGDError
+from testsgd.errors import TestSGDError, TooFewDataError
 from testsgd.io import (
     NO_ROOM,
     discard_output,
@@ -351,7 +352,11 @@ def _all_commands() -> Any:
 def _run(arguments: list[str] | None) -> int:
     """Run the command line and return its exit code; errors of a user are one line."""
     with _entered, _warnings_in_one_line() as warned:
-        code = _outcome(arguments)
+        try:
+            code = _outcome(arguments)
+        except TestSGDError as error:
+            print_error(str(error))
+            return TOO_FEW_DATA if isinstance(error, TooFewDataError) else USAGE_ERROR
     # A mistake is one line: what was warned of before it is left out.
     if code != USAGE_ERROR:
         for message in warned:
@@ -360,11 +365,11 @@ def _run(arguments: list[str] | None) -> int:
 
 
 def _outcome(arguments: list[str] | None) -> int:
+    """Run the command line and return its exit code; raises the errors of testsgd's family."""
     try:
         outcome = _all_commands()(arguments, standalone_mode=False)
-    except TestSGDError as error:
-        print_error(str(error))
-        return USAGE_ERROR
+    except TestSGDError:
+        raise
     except SystemExit as left:
         # Typer leaves so, with 1, if its output is read no further.
         if not isinstance(left.__context__, BrokenPipeError):

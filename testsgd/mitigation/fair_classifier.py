@@ -113,7 +113,9 @@ class FairClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     frontier_ : list of FrontierPoint
         What each strength costs and brings, on rows that the models were not fitted to.
     chosen_ : FrontierPoint or None
-        The one that was chosen; None if the plain estimator was kept.
+        The one that was chosen; None if the plain estimator was kept. The signs of its differences
+        are those of the rate of the last class: a group that gets the first one more often than
+        others has a negative one.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : numpy.ndarray of str

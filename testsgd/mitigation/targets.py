@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testsgd.auditing import Findings
-from testsgd.errors import ParameterError
+from testsgd.errors import ParameterError, TooFewDataError
 from testsgd.mitigation.parameters import LEAST_HELD_OUT, MitigationParameters, Side
 from testsgd.rules import RuleSet
 
@@ -82,11 +82,14 @@ def choose_targets(
     Raises
     ------
     ParameterError
-        If there is no such rank, no score above `all_above`, no group with enough rows, or no
-        difference to counter.
+        If there is no such rank, no score above `all_above`, or no difference to counter.
+    TooFewDataError
+        If the audit could judge no group, or none has enough held-out rows and none is asked for.
     """
+    if not len(findings.ranking):
+        raise _none_judged(findings)
     asked = parameters.group is not None or parameters.all_above is not None
-    if not asked and enough is not None and len(findings.ranking):
+    if not asked and enough is not None:
         chosen = [_first(findings, enough)]
     elif parameters.rank is not None:
         ranked = len(findings.ranking)
@@ -94,9 +97,7 @@ def choose_targets(
             raise ParameterError(
                 f"there is no group of rank {parameters.rank}; the audit ranked {ranked:,}",
                 where="group",
-                remedy="choose a rank of the audit's report"
-                if ranked
-                else "audit more rows, or lower min_rows",
+                remedy="choose a rank of the audit's report",
                 rank=parameters.rank,
                 ranked=ranked,
             )
@@ -141,9 +142,26 @@ def _first(findings: Findings, enough: Callable[[RuleSet], bool]) -> tuple[int, 
     for rank, group in enumerate(findings.ranking.tolist(), start=1):
         if enough(findings.rule_set(group)):
             return rank, group
-    raise ParameterError(
-        f"of {len(findings.ranking):,} groups none has at least {LEAST_HELD_OUT} held-out rows or "
-        "texts on both sides, so nothing could be told of a new model",
-        where="group",
-        remedy="give more data; or name a group, and the result will not be judged",
+    raise TooFewDataError(
+        f"of {len(findings.ranking):,} groups none has at least {LEAST_HELD_OUT} held-out "
+        f"{findings.kind} on both sides, so nothing could be told of a new model",
+        remedy=f"give more {findings.kind}; or name a group, and the result will not be judged",
+    )
+
+
+def _none_judged(findings: Findings) -> TooFewDataError:
+    """Return the error that an audit has no groups to choose from, because the data are too few."""
+    kind, least = findings.kind, findings.parameters.fewest_rows(findings.rows)
+    # Groups of texts need as many in which their terms are, and none without.
+    both = kind == "rows" and findings.parameters.fewest_outside(findings.rows) == least
+    sides = " inside and outside" if both else ""
+    few = f"of {findings.rows:,} audited {kind} no group has at least {least:,}{sides}"
+    if len(findings.rule_sets):
+        few = f"none of {len(findings.rule_sets):,} groups has {kind} on both sides to compare"
+    given = findings.parameters.theta is not None or findings.parameters.min_rows is not None
+    return TooFewDataError(
+        f"{few}, so there is nothing to counter",
+        remedy=f"give more {kind}{', or lower the min_rows or theta of the audit' * given}",
+        least=least,
+        audited=findings.rows,
     )

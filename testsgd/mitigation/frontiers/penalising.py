@@ -178,7 +178,7 @@ class _Expected:
 def needs_network(problem: Problem) -> ModelError:
     """Return the error that a penalty is for networks."""
     return ModelError(
-        f"a penalty is for networks that can be trained on, and this is a "
+        "a penalty is for networks that can be trained on, and the model is of another kind: "
         f"{problem.loaded.model.kind}",
         where=f"model {problem.loaded.model.name!r}",
         remedy="write --method play or thresholds",

@@ -102,11 +102,12 @@ class FrontierResult(DocumentResult[FrontierSummary]):
         }
         if point is None:
             return about
-        about["held-out worst difference before"] = summary.worst_before.size
-        about["held-out worst difference"] = point.worst.size
-        about["held-out worst difference, interval of the change"] = summary.worst_change
-        about["held-out worst group before"] = summary.worst_before.group
-        about["held-out worst group"] = point.worst.group
+        if summary.groups:
+            about["held-out worst difference before"] = summary.worst_before.size
+            about["held-out worst difference"] = point.worst.size
+            about["held-out worst difference, interval of the change"] = summary.worst_change
+            about["held-out worst group before"] = summary.worst_before.group
+            about["held-out worst group"] = point.worst.group
         if summary.neighbourhood is not None:
             before, after = summary.neighbourhood
             about["worst difference over neighbours before"] = before

@@ -139,6 +139,8 @@ def run_frontier(
                 worst = held_out.worst_change(decisions)
                 neighbourhood = held_out.neighbourhood(base, points[chosen].model)
                 paying = held_out.paying(decisions)
+    if chosen is None and not reason and not len(problem.rates(problem.seen)):
+        reason = "no group and its complement have enough of the rows that are not held out"
     if chosen is None and not reason:
         reason = (
             "no strength lowered the worst difference and kept the accuracy within "

@@ -91,7 +91,7 @@ def refitter_for(
     if isinstance(model, CheckedFunction) and is_estimator(origin):
         return EstimatorRefitter(origin, model, specification.label, card, training)
     raise ModelError(
-        f"the model, a {model.kind}, cannot be refitted",
+        f"the model ({model.kind}) cannot be refitted",
         where=f"model {model.name!r}",
         remedy="give a network trained by testsgd, a scikit-learn estimator or a Keras model, or "
         "export the samples with --export and retrain it yourself",

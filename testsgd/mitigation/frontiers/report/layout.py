@@ -13,6 +13,7 @@ from testsgd.mitigation.frontiers.report.verdict import (
     best_of_ceiling,
     has_base_rates,
     improved,
+    least_rows,
     status_name,
 )
 from testsgd.mitigation.report.charts import lost_scale
@@ -39,6 +40,7 @@ from testsgd.report.blocks import (
 )
 from testsgd.report.charts import Area, Highlight, Plane, Shape, Symbol, Threshold
 from testsgd.report.formatting import (
+    NOTHING,
     count,
     interval,
     moment,
@@ -46,7 +48,6 @@ from testsgd.report.formatting import (
     percent,
     plural,
     points,
-    share,
     shorten,
     size,
     size_points,
@@ -102,7 +103,7 @@ def frontier_layout(summary: FrontierSummary) -> Document:
             ),
             meaning_section(_notes(summary)),
         ),
-        closing="The picture is in the HTML report.",
+        closing="The picture is in the HTML report." if _has_picture(summary) else "",
         **origin(summary),
     )
 
@@ -110,8 +111,12 @@ def frontier_layout(summary: FrontierSummary) -> Document:
 def key_figures(summary: FrontierSummary) -> KeyFigures:
     """Answer whether it helped, what it cost, and whether a group pays."""
     point, effects = summary.point, summary.effects
+    cost = None if point is None else _cost_figure(summary, point)
+    if not summary.groups:
+        compared = KeyFigure("Worst difference of all groups", NOTHING, ("no group is compared",))
+        return KeyFigures((compared,) if cost is None else (compared, cost))
     before = size_points(summary.worst_before.size)
-    if point is None:
+    if point is None or cost is None:
         return KeyFigures((KeyFigure("Worst difference", before, ("nothing was changed",), "bad"),))
     change = "" if summary.worst_change is None else f"change: {interval(summary.worst_change)}"
     better = improved(summary)
@@ -126,17 +131,6 @@ def key_figures(summary: FrontierSummary) -> KeyFigures:
             *filter(None, ("; ".join(filter(None, (change, doubt))),)),
         ),
         "bad" if not better else "" if doubt else "good",
-    )
-    low, high = point.accuracy.drop_interval
-    cost = KeyFigure(
-        "Accuracy",
-        f"{accuracy_points(-point.accuracy.drop)} points",
-        (
-            f"{percent(summary.before.accuracy)} before, {percent(point.accuracy.accuracy)} after",
-            f"balanced: {accuracy_points(-point.accuracy.balanced_drop)} points",
-            f"interval: {accuracy_points(-high)} to {accuracy_points(-low)}",
-        ),
-        "bad" if summary.verdict.status == "accuracy_lost" else "",
     )
     if effects is None:
         return KeyFigures((worst, cost))
@@ -155,6 +149,21 @@ def key_figures(summary: FrontierSummary) -> KeyFigures:
         "bad" if paying else "" if unclear else "good",
     )
     return KeyFigures((worst, cost, pays))
+
+
+def _cost_figure(summary: FrontierSummary, point: PointSummary) -> KeyFigure:
+    """Write what the point that is written costs in accuracy."""
+    low, high = point.accuracy.drop_interval
+    return KeyFigure(
+        "Accuracy",
+        f"{accuracy_points(-point.accuracy.drop)} points",
+        (
+            f"{percent(summary.before.accuracy)} before, {percent(point.accuracy.accuracy)} after",
+            f"balanced: {accuracy_points(-point.accuracy.balanced_drop)} points",
+            f"interval: {accuracy_points(-high)} to {accuracy_points(-low)}",
+        ),
+        "bad" if summary.verdict.status == "accuracy_lost" else "",
+    )
 
 
 def _by_chance(unclear: int) -> str:
@@ -177,8 +186,8 @@ def _definition(summary: FrontierSummary) -> Text:
         Strong(f"“{label.favourable}”"),
         f" in column {label.column}. A difference is the rate in a group less that of its "
         "complement; the worst is the largest of all groups of at most "
-        f"{plural(summary.depth, 'rule')} with at least "
-        f"{share(summary.settings.min_share)} of the held-out rows on both sides.",
+        f"{plural(summary.depth, 'rule')} with {least_rows(summary.settings)} of the held-out "
+        "rows on both sides.",
     )
 
 
@@ -186,10 +195,16 @@ def _frontier(summary: FrontierSummary) -> tuple[Block, ...]:
     """Show all points, in a picture and in a table."""
     if not summary.points:
         return (Paragraph(f"There are no points: {summary.reason}."),)
-    blocks: list[Block] = [frontier_figure(summary), points_table(summary)]
+    picture = [frontier_figure(summary)] if _has_picture(summary) else []
+    blocks: list[Block] = [*picture, points_table(summary)]
     if summary.ceiling:
         blocks.append(ceiling_table(summary))
     return tuple(blocks)
+
+
+def _has_picture(summary: FrontierSummary) -> bool:
+    """Return whether points can be drawn; without groups they have no heights."""
+    return bool(summary.points and summary.groups)
 
 
 def frontier_figure(summary: FrontierSummary) -> Figure:
@@ -285,13 +300,14 @@ def _point_rows(
             Row(
                 (
                     f"{point.strength:.3g}",
-                    points(point.worst.difference),
+                    points(point.worst.known),
                     accuracy_points(-point.accuracy.drop),
                     f"{accuracy_points(-high)} to {accuracy_points(-low)}",
                     accuracy_points(-point.accuracy.balanced_drop),
-                    points(expected.worst_after),
+                    # Its group is not named, so a sign would say nothing.
+                    size_points(abs(expected.worst_after)),
                     accuracy_points(-expected.accuracy_drop),
-                    "as above" if group == above else shorten(group, _GROUP_LIMIT),
+                    _group_text(group, above),
                 ),
                 emphasis=point is chosen,
                 note=note if point is chosen else "",
@@ -301,10 +317,19 @@ def _point_rows(
     return tuple(rows)
 
 
+def _group_text(group: str, above: str) -> str:
+    """Write a group, unless the row above has it already; a dash if none is compared."""
+    if not group:
+        return NOTHING
+    return "as above" if group == above else shorten(group, _GROUP_LIMIT)
+
+
 def _paying(summary: FrontierSummary) -> tuple[Block, ...]:
     """Show the rates of the worst groups before and after, and gaps that grew."""
     if summary.point is None:
         return (Paragraph("Nothing was changed, so no group pays."),)
+    if not summary.groups:
+        return (Paragraph("No group is compared, so nothing is known of who pays."),)
     blocks: list[Block] = [paying_table(summary)]
     effects = summary.effects
     if effects is not None and effects.exceeded:
@@ -408,7 +433,7 @@ def _particulars(summary: FrontierSummary) -> tuple[Block, ...]:
                 ("A group may lose", f"{budget(settings.max_group_accuracy_drop)} of accuracy"),
                 ("Strengths tried", count(summary.tried)),
                 ("Rules of a group", f"at most {summary.depth}"),
-                ("Rows of a group", f"at least {share(settings.min_share)}, on both sides"),
+                ("Rows of a group", f"{least_rows(settings)}, on both sides"),
                 ("Sensitive features left out", "yes" if settings.blind else ""),
                 ("No combination may be lowered", "yes" if settings.no_rate_lowered else ""),
                 ("Rows seen", count(split.seen)),

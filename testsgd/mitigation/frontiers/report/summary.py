@@ -87,14 +87,19 @@ class AccuracySummary(Part):
 class WorstOfGroups(Part):
     """The worst difference of all groups."""
 
-    difference: Difference = Field(description="with its sign")
-    rate: str = Field(description="of which rate it is")
-    group: str = Field(description="the group's rules")
+    difference: Difference = Field(description="with its sign; 0 if no group is compared")
+    rate: str = Field(description="of which rate it is; empty if no group is compared")
+    group: str = Field(description="the group's rules; empty if no group is compared")
 
     @property
     def size(self) -> float:
         """The difference without its sign."""
         return abs(self.difference)
+
+    @property
+    def known(self) -> float | None:
+        """The difference with its sign; None if no group is compared."""
+        return self.difference if self.group else None
 
 
 class ExpectedSummary(Part):

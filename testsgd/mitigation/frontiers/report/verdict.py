@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from testsgd.auditing.report.vocabulary import words_for
 from testsgd.mitigation.compared_rates import ACCURACY, SELECTION_RATE
+from testsgd.mitigation.frontiers.parameters import FrontierParameters
 from testsgd.mitigation.frontiers.report.summary import (
     FrontierSummary,
     FrontierVerdict,
@@ -13,6 +15,7 @@ from testsgd.mitigation.frontiers.report.summary import (
     SidesSummary,
     Status,
 )
+from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.mitigation.report.phrases import budget
 from testsgd.mitigation.report.side_effects import effect_sentences, exceeded_text
 from testsgd.report.formatting import (
@@ -21,6 +24,7 @@ from testsgd.report.formatting import (
     interval,
     percent,
     plural,
+    share,
     shorten,
     size_points,
 )
@@ -55,6 +59,15 @@ _RATES = {
     "false_positive_rate": " in false-positive rate",
     "equalized_odds": " in true- or false-positive rate",
     "accuracy": " in accuracy",
+}
+
+# Which of the rows count, where not all of them do.
+_COUNTED = {
+    "selection_rate": "",
+    "true_positive_rate": ", of those with the label",
+    "false_positive_rate": ", of those without the label",
+    "equalized_odds": ", of those with the label or of those without",
+    "accuracy": "",
 }
 
 _GROUP_LIMIT = 160
@@ -129,8 +142,7 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
     point = summary.point
     where = f"On {count(summary.split.held_out)} held-out rows"
     if status == "no_group":
-        least = percent(summary.settings.min_share)
-        return f"{where} no group, and its complement, has {least} of them: nothing is compared."
+        return _nothing_compared(summary)
     if point is None:
         before = size_points(summary.worst_before.size)
         return (
@@ -167,6 +179,29 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
             return f"{moved}, which chance may explain; {cost}."
         case _:
             return f"{moved}; {cost}."
+
+
+def _nothing_compared(summary: FrontierSummary) -> str:
+    """Write that no group has enough held-out rows, how many that are, and what can be done."""
+    settings, held_out = summary.settings, summary.split.held_out
+    rows = held_out + summary.split.seen
+    counted = _COUNTED[settings.objective]
+    remedy = "give more rows"
+    if held_out < 2 * LEAST_HELD_OUT:
+        # Both sides need so many, whatever the groups are.
+        needed = math.ceil(2 * LEAST_HELD_OUT * rows / held_out)
+        remedy = f"{remedy}, {count(needed)} or more in place of {count(rows)}"
+    elif settings.min_share * held_out > LEAST_HELD_OUT:
+        remedy = f"{remedy}, or a smaller --min-share (min_share)"
+    return (
+        f"Of {count(held_out)} held-out rows no group and its complement have "
+        f"{least_rows(settings)} each{counted}: nothing is compared; {remedy}."
+    )
+
+
+def least_rows(settings: FrontierParameters) -> str:
+    """Write how many rows a group that is compared has at least, and its complement."""
+    return f"at least {LEAST_HELD_OUT} rows and {share(settings.min_share)}"
 
 
 def _paid(summary: FrontierSummary) -> str:
@@ -222,7 +257,8 @@ def _sentences(summary: FrontierSummary) -> list[str]:
         if summary.worst_change is not None:
             change = f" (change {interval(summary.worst_change)})"
         low, high = point.accuracy.drop_interval
-        sentences.append(f"{whose}{change}.")
+        if summary.groups:
+            sentences.append(f"{whose}{change}.")
         if summary.method == "ensemble":
             sentences.append(
                 "A boosting, a forest and a logistic regression together, fitted to the rows that "
