@@ -151,17 +151,20 @@ def _first(findings: Findings, enough: Callable[[RuleSet], bool]) -> tuple[int, 
 
 def _none_judged(findings: Findings) -> TooFewDataError:
     """Return the error that an audit has no groups to choose from, because the data are too few."""
-    kind, least = findings.kind, findings.parameters.fewest_rows(findings.rows)
+    kind = findings.kind
+    least = findings.parameters.fewest_rows(findings.rows)
     # Groups of texts need as many in which their terms are, and none without.
     both = kind == "rows" and findings.parameters.fewest_outside(findings.rows) == least
     sides = " inside and outside" if both else ""
     few = f"of {findings.rows:,} audited {kind} no group has at least {least:,}{sides}"
     if len(findings.rule_sets):
         few = f"none of {len(findings.rule_sets):,} groups has {kind} on both sides to compare"
-    given = findings.parameters.theta is not None or findings.parameters.min_rows is not None
+    remedy = f"give more {kind}"
+    if findings.parameters.theta is not None or findings.parameters.min_rows is not None:
+        remedy = f"{remedy}, or lower the min_rows or theta of the audit"
     return TooFewDataError(
         f"{few}, so there is nothing to counter",
-        remedy=f"give more {kind}{', or lower the min_rows or theta of the audit' * given}",
+        remedy=remedy,
         least=least,
         audited=findings.rows,
     )

@@ -183,7 +183,8 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
 
 def _nothing_compared(summary: FrontierSummary) -> str:
     """Write that no group has enough held-out rows, how many that are, and what can be done."""
-    settings, held_out = summary.settings, summary.split.held_out
+    settings = summary.settings
+    held_out = summary.split.held_out
     rows = held_out + summary.split.seen
     counted = _COUNTED[settings.objective]
     remedy = "give more rows"
