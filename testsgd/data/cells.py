@@ -441,7 +441,7 @@ def numbers_with_decimal_commas(
         return None
     with_comma = [text for text in distinct if "," in text]
     if len(with_comma) < len(distinct):
-        if all(_may_be_no_decimals(text) for text in with_comma):
+        if all(may_be_no_decimals(text) for text in with_comma):
             return None
     elif not certain and all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
         return None
@@ -463,7 +463,7 @@ def with_decimal_point(text: str) -> str:
     return text.replace(".", "").replace(",", ".")
 
 
-def _may_be_no_decimals(text: str) -> bool:
+def may_be_no_decimals(text: str) -> bool:
     """Return whether a comma may be one of thousands, or one between two codes in their order."""
     codes = re.fullmatch(LIST_OF_TWO, text)
     return bool(re.fullmatch(OF_THOUSANDS, text)) or (
