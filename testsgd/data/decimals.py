@@ -107,7 +107,7 @@ def numbers_of_arrow(column: pd.Series[Any]) -> pd.Series[Any]:
     dtype = column.dtype
     if not isinstance(dtype, pd.ArrowDtype) or dtype.kind not in "iuf":
         return numbers_of_decimals(column)
-    held = np.dtype(f"{dtype.kind}{dtype.itemsize}")
+    held: Any = dtype.pyarrow_dtype.to_pandas_dtype()
     if dtype.kind == "f":
         floats = column.to_numpy(dtype=held, na_value=np.nan)
         return pd.Series(floats, index=column.index, name=column.name)

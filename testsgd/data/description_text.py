@@ -221,6 +221,8 @@ def _text(
     written = [part for value in classes for part in joined.get(value, (value,))]
     if parsing is not None:
         lines.append(f"separator = {_value(parsing.separator)}")
+        if parsing.skip_rows:
+            lines.append(f"skip_rows = {parsing.skip_rows} # its first line names the separator")
         if "encoding" in parsing.model_fields_set:
             lines.append(f"encoding = {_value(parsing.encoding)}")
     lines += [
