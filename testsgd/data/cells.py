@@ -280,12 +280,22 @@ def shown_columns(names: Iterable[Any], most: int = 20) -> str:
     --------
     >>> shown_columns(["sex", "age"]), shown_columns(["race, ethnic", "age"], 1)
     ('sex, age', '"race, ethnic" (with its comma a name stands in double quotes)')
+    >>> shown_columns(["sex ", "age"])
+    '"sex ", age (with blanks at its ends a name stands in double quotes)'
     """
     shown = [str(name) for name in islice(names, most)]
-    if not any("," in name for name in shown):
+    reasons = []
+    if any("," in name for name in shown):
+        reasons.append("its comma")
+    if any(name != name.strip() for name in shown):
+        reasons.append("blanks at its ends")
+    if not reasons:
         return ", ".join(shown)
-    quoted = ['"' + name.replace('"', '""') + '"' if "," in name else name for name in shown]
-    return f"{', '.join(quoted)} (with its comma a name stands in double quotes)"
+    quoted = [
+        '"' + name.replace('"', '""') + '"' if "," in name or name != name.strip() else name
+        for name in shown
+    ]
+    return f"{', '.join(quoted)} (with {' or '.join(reasons)} a name stands in double quotes)"
 
 
 def renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
