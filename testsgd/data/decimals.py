@@ -107,12 +107,12 @@ def numbers_of_arrow(column: pd.Series[Any]) -> pd.Series[Any]:
     dtype = column.dtype
     if not isinstance(dtype, pd.ArrowDtype) or dtype.kind not in "iuf":
         return numbers_of_decimals(column)
-    held: Any = dtype.pyarrow_dtype.to_pandas_dtype()
+    numpy_type: Any = dtype.pyarrow_dtype.to_pandas_dtype()
     if dtype.kind == "f":
-        floats = column.to_numpy(dtype=held, na_value=np.nan)
+        floats = column.to_numpy(dtype=numpy_type, na_value=np.nan)
         return pd.Series(floats, index=column.index, name=column.name)
     missing = column.isna().to_numpy()
-    whole = column.to_numpy(dtype=held, na_value=0)
+    whole = column.to_numpy(dtype=numpy_type, na_value=0)
     cells: Any = pd.arrays.IntegerArray(whole, missing) if missing.any() else whole
     return pd.Series(cells, index=column.index, name=column.name)
 
