@@ -133,6 +133,18 @@ def test_several_csv_files_of_another_separator(
     assert first_groups(folder, "part") == first_groups(folder, "whole")
 
 
+def test_several_csv_files_whose_first_line_names_the_separator(
+    testsgd: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    people.to_csv(folder / "whole.csv", index=False)
+    for name, part in (("part1.csv", people[:700]), ("part2.csv", people[700:])):
+        rows = part.to_csv(index=False, sep=";")
+        (folder / name).write_text(f"sep=;\n{rows}", encoding="utf-8-sig")
+    assert testsgd("audit", "whole.csv", *COLUMNS, "--metrics", "selection_rate").code == 0
+    assert testsgd("audit", "part*.csv", *COLUMNS).code == 0
+    assert first_groups(folder, "part") == first_groups(folder, "whole")
+
+
 @pytest.mark.parametrize("separator", [";", "\t"])
 @pytest.mark.parametrize("sensitive", ["age,pay", "pay", "pay,some,codes"])
 def test_decimal_commas_of_several_csv_files_are_those_of_one(

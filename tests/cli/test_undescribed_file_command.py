@@ -354,3 +354,16 @@ def test_no_row_and_no_identifier_is_in_a_report(testsgd: Run, folder: Path) -> 
     for text in (*written, finished.out, finished.err):
         assert "Zebulon" not in text
         assert "xylophonist" not in text
+
+
+def test_the_terminal_says_which_texts_keep_a_column_from_being_numbers(
+    testsgd: Run, people: Path
+) -> None:
+    asked = ("audit", people.name, "--predictions", "approved", "--sensitive", "sex,age", *QUICK)
+    assert "cells are numbers" not in testsgd(*asked).out
+    rows = pd.read_csv(people, dtype=str)
+    rows.loc[::20, "age"] = "k.A."
+    rows.to_csv(people, index=False)
+    for metrics in ((), ("--metrics", "selection_rate")):
+        printed = " ".join(testsgd(*asked, *metrics).out.split())
+        assert all(part in printed for part in ("570 of 600", "k.A.", "testsgd init"))

@@ -6,9 +6,18 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from plain_texts import comments
 
 from testsgd.data import catalogue
-from testsgd.data.text import SensitiveTerms, Term, load_terms, terms_file, terms_from_mapping
+from testsgd.data.text import (
+    SensitiveTerms,
+    Term,
+    load_terms,
+    resolve_terms,
+    terms_file,
+    terms_from_mapping,
+)
+from testsgd.errors import ParameterError
 
 # Copied from the paper by hand.
 TABLE_1 = {
@@ -124,6 +133,22 @@ def test_a_copy_of_the_list_is_the_same_list(tmp_path: Path, terms: SensitiveTer
     for source in (copy, str(copy)):
         assert load_terms(source) == terms
         assert load_terms(source).fingerprint() == terms.fingerprint()
+
+
+def test_a_list_is_given_as_it_is_as_a_file_or_as_what_it_holds(tmp_path: Path) -> None:
+    document = {"terms": {"name": "ages"}, "categories": {"age": {"old": {}, "young": {}}}}
+    path = tmp_path / "terms.toml"
+    path.write_text('terms.name = "ages"\n[categories.age]\nold = {}\nyoung = {}\n')
+    expected = terms_from_mapping(document)
+    specification = comments()
+    for given in (document, path, str(path), expected):
+        assert resolve_terms(given, specification) == expected
+    assert load_terms(document) == expected
+    for wrong in (["old"], 3):
+        with pytest.raises(ParameterError) as raised:
+            resolve_terms(wrong, specification)  # type: ignore[arg-type]
+        assert raised.value.where == "terms"
+        assert type(wrong).__name__ in str(raised.value)
 
 
 def test_the_fingerprint_tells_lists_apart(terms: SensitiveTerms) -> None:

@@ -63,10 +63,11 @@ def csv(folder: Path) -> Path:
     return path
 
 
-def csv_with(separator: str, *, name: str = "log.csv") -> Write:
+def csv_with(separator: str, *, name: str = "log.csv", first: str = "") -> Write:
     def write(folder: Path) -> Path:
         path = folder / name
-        pd.DataFrame(ROWS).to_csv(path, index=False, sep=separator)
+        rows = pd.DataFrame(ROWS).to_csv(index=False, sep=separator)
+        path.write_text(first + rows, encoding="utf-8")
         return path
 
     return write
@@ -78,7 +79,7 @@ def polars_frame(folder: Path) -> Any:
 
 SOURCES: list[Write] = [
     json_lines, json_list, json_columns, csv, polars_frame,
-    csv_with(";"), csv_with("\t"), csv_with("\t", name="log.TSV"),
+    csv_with(";"), csv_with(";", first="sep=;\n"), csv_with("\t"), csv_with("\t", name="log.TSV"),
     lambda folder: str(csv(folder)),
     lambda folder: ROWS,
     lambda folder: iter(ROWS),

@@ -115,6 +115,18 @@ def test_numbers_beside_semicolons_may_have_decimal_commas(tmp_path: Path) -> No
     assert counted(testsgd.monitor(keys, tmp_path / "events.csv")) == expected
 
 
+def test_a_first_line_may_name_the_separator(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    write_csv(path, people(60), separator=";")
+    rows = path.read_text(encoding="utf-8-sig")
+    path.write_text(f"sep=;\n{rows}1;2\n", encoding="utf-8-sig")
+    with pytest.raises(EventError) as raised:
+        testsgd.monitor(KEYS, path)
+    assert str(raised.value.where).endswith("line 63")
+    path.write_text(f"sep=;\n{rows}", encoding="utf-8-sig")
+    assert counted(testsgd.monitor(KEYS, path)) == counted(testsgd.monitor(KEYS, people(60)))
+
+
 def test_other_data_frames_are_read_too() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(people(60))

@@ -59,7 +59,7 @@ def audit(
     outcome: str | None = None,
     threshold: float = 0.5,
     # By its package, which loads it when annotations are read.
-    terms: testsgd.data.SensitiveTerms | str | Path | None = None,
+    terms: testsgd.data.SensitiveTerms | Mapping[str, Any] | str | Path | None = None,
     snippets: int = SNIPPETS,
     limit: int | None = None,
     trust_pickle: bool = False,
@@ -100,9 +100,9 @@ def audit(
         is worse off is named first. Without either it is taken for a benefit.
     threshold : float
         A score above it counts as the favourable label.
-    terms : SensitiveTerms, str or path-like, optional
-        For texts: the sensitive terms, or the TOML file that lists them; if not given those of the
-        description, or else the paper's.
+    terms : SensitiveTerms, mapping, str or path-like, optional
+        For texts: the sensitive terms, the TOML file that lists them, or what it would hold; if not
+        given those of the description, or else the paper's.
     snippets : int
         For texts: examples of each term in the report, which are pieces of people's texts; 0 shows
         no text.

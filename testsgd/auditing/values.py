@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.data import as_pandas, check_row_order
-from testsgd.data.decimals import numbers_of_decimals
+from testsgd.data.decimals import numbers_of_arrow
 from testsgd.errors import DataError
 
 
@@ -158,7 +158,8 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
     Returns
     -------
     pandas.Series
-        A series is returned as it is, but that decimals of fixed point are integers or floats.
+        A series is returned as it is, but that decimals of fixed point and numbers of Arrow are
+        integers or floats.
 
     Raises
     ------
@@ -172,13 +173,13 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
     'granted'
     """
     if isinstance(values, pd.Series):
-        return numbers_of_decimals(values)
+        return numbers_of_arrow(values)
     check_row_order(values, where=what)
     frame = as_pandas(values, where=what)
     if frame is not None:
         if frame.shape[1] != 1:
             raise _not_one_column(what, f"a data frame of {frame.shape[1]:,} columns")
-        return frame.iloc[:, 0]
+        return numbers_of_arrow(frame.iloc[:, 0])
     series = series_of(values)
     if series is not None:
         return series
@@ -189,7 +190,7 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
         values = np.asarray(values)[:, 0]
     if isinstance(values, (np.ndarray, pd.Categorical, pd.CategoricalIndex)):
         # A categorical lists classes that no row may have.
-        return numbers_of_decimals(pd.Series(values))
+        return numbers_of_arrow(pd.Series(values))
     if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping, Set)):
         raise _not_one_column(what, f"of type {type(values).__name__}")
     listed = list(values)
@@ -198,7 +199,7 @@ def column_of(values: Any, what: str) -> pd.Series[Any]:
         shape = getattr(value, "shape", None)
         if shape or isinstance(value, (list, tuple, Mapping, Set)):
             raise _not_one_column(what, f"of type {type(value).__name__} in row {row:,}")
-    return numbers_of_decimals(pd.Series(listed))
+    return numbers_of_arrow(pd.Series(listed))
 
 
 def series_of(values: Any) -> pd.Series[Any] | None:
@@ -212,7 +213,7 @@ def series_of(values: Any) -> pd.Series[Any] | None:
     Returns
     -------
     pandas.Series or None
-        Decimals of fixed point are integers or floats.
+        Decimals of fixed point and numbers of Arrow are integers or floats.
 
     Examples
     --------
@@ -221,14 +222,14 @@ def series_of(values: Any) -> pd.Series[Any] | None:
     ('sex', True)
     """
     if isinstance(values, pd.Series):
-        return numbers_of_decimals(values)
+        return numbers_of_arrow(values)
     column = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(column, nw.Series):
         # Of Arrow, whose cells are no values of Python, or of Polars.
-        return numbers_of_decimals(pd.Series(column.to_list(), name=column.name or None))
+        return numbers_of_arrow(pd.Series(column.to_list(), name=column.name or None))
     if hasattr(values, "to_pylist"):
         # An array of Arrow of one piece, which narwhals does not know.
-        return numbers_of_decimals(pd.Series(values.to_pylist()))
+        return numbers_of_arrow(pd.Series(values.to_pylist()))
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -194,14 +193,28 @@ VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show internal er
 def listed(texts: str | Collection[str] | None, default: str = "") -> list[str]:
     """Return what a user lists with commas or by giving an option several times, each item once.
 
-    In double quotes an item may have commas. `default` is what is listed if nothing is given.
+    In double quotes an item may have commas, and blanks at its ends. `default` is what is listed if
+    nothing is given.
 
     >>> listed(["sex, race", "age", "sex"]), listed(None, "html,md")
     (['sex', 'race', 'age'], ['html', 'md'])
+    >>> listed('"pay, gross" , " age "')
+    ['pay, gross', ' age ']
     """
     given = [texts] if isinstance(texts, str) else texts or [default]
-    items = [item for text in given for item in next(csv.reader([text], skipinitialspace=True), [])]
-    return list(dict.fromkeys(item.strip() for item in items if item.strip()))
+    items = [_item(found) for text in given for found in _ITEM.finditer(text)]
+    return list(dict.fromkeys(item for item in items if item))
+
+
+# What stands between commas: an item in double quotes, perhaps with more behind it, or a bare one.
+_ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)(?:"|$)(?P<more>[^,]*)|(?P<bare>[^,]*))(?:,|$)')
+
+
+def _item(found: re.Match[str]) -> str:
+    """Return an item of a list as it is meant: blanks are part of it within double quotes only."""
+    if found["quoted"] is None:
+        return found["bare"].strip()
+    return found["quoted"].replace('""', '"') + found["more"].rstrip()
 
 
 def one_or_several(texts: Collection[str] | None) -> str | list[str] | None:

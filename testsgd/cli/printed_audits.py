@@ -83,11 +83,16 @@ def print_metrics(result: MetricsResult, written: list[Path], *, verbose: bool) 
 
 
 def _print_guess(notes: list[str]) -> None:
-    """Print the note that says that the favourable label is only a guess, if there is one."""
-    from testsgd.data.classes import guess_among
+    """Print the notes on what was guessed and may well be wrong, if there are any.
 
-    if (guess := guess_among(notes)) is not None:
-        console.print_line(f"{guess}.")
+    They say that the favourable label is only a guess, and which columns of numbers are texts.
+    """
+    from testsgd.data.classes import guess_among
+    from testsgd.data.unread_numbers import unread_among
+
+    for note in (guess_among(notes), unread_among(notes)):
+        if note is not None:
+            console.print_line(f"{note}.")
 
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:

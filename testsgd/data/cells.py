@@ -280,12 +280,22 @@ def shown_columns(names: Iterable[Any], most: int = 20) -> str:
     --------
     >>> shown_columns(["sex", "age"]), shown_columns(["race, ethnic", "age"], 1)
     ('sex, age', '"race, ethnic" (with its comma a name stands in double quotes)')
+    >>> shown_columns(["sex ", "age"])
+    '"sex ", age (with blanks at its ends a name stands in double quotes)'
     """
     shown = [str(name) for name in islice(names, most)]
-    if not any("," in name for name in shown):
+    reasons = []
+    if any("," in name for name in shown):
+        reasons.append("its comma")
+    if any(name != name.strip() for name in shown):
+        reasons.append("blanks at its ends")
+    if not reasons:
         return ", ".join(shown)
-    quoted = ['"' + name.replace('"', '""') + '"' if "," in name else name for name in shown]
-    return f"{', '.join(quoted)} (with its comma a name stands in double quotes)"
+    quoted = [
+        '"' + name.replace('"', '""') + '"' if "," in name or name != name.strip() else name
+        for name in shown
+    ]
+    return f"{', '.join(quoted)} (with {' or '.join(reasons)} a name stands in double quotes)"
 
 
 def renamed(texts: pd.Series[Any], names: Mapping[str, str]) -> pd.Series[Any]:
@@ -441,7 +451,7 @@ def numbers_with_decimal_commas(
         return None
     with_comma = [text for text in distinct if "," in text]
     if len(with_comma) < len(distinct):
-        if all(_may_be_no_decimals(text) for text in with_comma):
+        if all(may_be_no_decimals(text) for text in with_comma):
             return None
     elif not certain and all(re.fullmatch(OF_THOUSANDS, text) for text in distinct):
         return None
@@ -463,7 +473,7 @@ def with_decimal_point(text: str) -> str:
     return text.replace(".", "").replace(",", ".")
 
 
-def _may_be_no_decimals(text: str) -> bool:
+def may_be_no_decimals(text: str) -> bool:
     """Return whether a comma may be one of thousands, or one between two codes in their order."""
     codes = re.fullmatch(LIST_OF_TWO, text)
     return bool(re.fullmatch(OF_THOUSANDS, text)) or (

@@ -1,4 +1,4 @@
-"""Decimals of fixed point, as warehouses export them, as the numbers of pandas."""
+"""Decimals of fixed point, as warehouses export them, and numbers of Arrow, as those of pandas."""
 
 from __future__ import annotations
 
@@ -78,6 +78,43 @@ def numbers_of_decimals(column: pd.Series[Any]) -> pd.Series[Any]:
     floats = np.full(len(column), np.nan)
     floats[~missing] = [float(cell) for cell in present]
     return pd.Series(floats, index=column.index, name=column.name)
+
+
+def numbers_of_arrow(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of numbers that Arrow holds as one of NumPy, any other column as it is.
+
+    pandas cannot calculate everything with a column of Arrow, such as remainders.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Cells of any type.
+
+    Returns
+    -------
+    pandas.Series
+        Decimals as :func:`numbers_of_decimals` returns them. Whole numbers beside missing cells are
+        of a type of pandas that holds both, such as ``Int64``; of other numbers a missing one is
+        NaN.
+
+    Examples
+    --------
+    >>> numbers_of_arrow(pd.Series([1, 0], dtype="int64[pyarrow]")).dtype
+    dtype('int64')
+    >>> numbers_of_arrow(pd.Series([1, None], dtype="int64[pyarrow]")).dtype
+    Int64Dtype()
+    """
+    dtype = column.dtype
+    if not isinstance(dtype, pd.ArrowDtype) or dtype.kind not in "iuf":
+        return numbers_of_decimals(column)
+    numpy_type: Any = dtype.pyarrow_dtype.to_pandas_dtype()
+    if dtype.kind == "f":
+        floats = column.to_numpy(dtype=numpy_type, na_value=np.nan)
+        return pd.Series(floats, index=column.index, name=column.name)
+    missing = column.isna().to_numpy()
+    whole = column.to_numpy(dtype=numpy_type, na_value=0)
+    cells: Any = pd.arrays.IntegerArray(whole, missing) if missing.any() else whole
+    return pd.Series(cells, index=column.index, name=column.name)
 
 
 def _are_decimals(column: pd.Series[Any]) -> bool:

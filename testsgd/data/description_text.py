@@ -221,6 +221,8 @@ def _text(
     written = [part for value in classes for part in joined.get(value, (value,))]
     if parsing is not None:
         lines.append(f"separator = {_value(parsing.separator)}")
+        if parsing.skip_rows:
+            lines.append(f"skip_rows = {parsing.skip_rows} # its first line names the separator")
         if "encoding" in parsing.model_fields_set:
             lines.append(f"encoding = {_value(parsing.encoding)}")
     lines += [
@@ -240,6 +242,7 @@ def _text(
         if feature is None:
             why = _comment(f"{column.name} is left out: {column.kind}, {column.why}")
             lines.append(f"# {why}")
+            lines += _unread_lines(column)
         else:
             lines += _feature_lines(column, feature, how_sensitive=how_sensitive)
     return "\n".join(lines) + "\n"
@@ -258,6 +261,7 @@ def _feature_lines(column: InferredColumn, feature: Feature, *, how_sensitive: s
     lines = [
         f"[features.{_key(column.name)}]",
         f"type = {_value(feature.type)} # {_comment(column.why)}{missing}",
+        *_unread_lines(column),
     ]
     if feature.values is not None:
         lines.append(f"values = {_value(feature.values)}")
@@ -268,6 +272,11 @@ def _feature_lines(column: InferredColumn, feature: Feature, *, how_sensitive: s
     if feature.sensitive:
         lines.append(f"sensitive = true # {how_sensitive}")
     return lines
+
+
+def _unread_lines(column: InferredColumn) -> list[str]:
+    """Return the comment that says how a column of texts is one of numbers, if nearly all are."""
+    return [] if column.unread is None else [f"# {_comment(column.unread.advice)}"]
 
 
 def _key(name: str) -> str:

@@ -187,7 +187,9 @@ def _comma_example(texts: pd.Series[Any], read: pd.Series[Any]) -> str | None:
 
 def _check_header(plain: Path, parsing: CellParsing, *, where: str) -> None:
     """Refuse a file in which two columns have one name: a reader would call one otherwise."""
-    [header] = first_lines(plain, lines=1, encoding=parsing.encoding) or [""]
+    [header] = first_lines(plain, lines=1, skip=parsing.skip_rows, encoding=parsing.encoding) or [
+        ""
+    ]
     reader = csv.reader([header], delimiter=parsing.separator, skipinitialspace=True)
     try:
         names = next(reader, [])
@@ -217,7 +219,13 @@ def _parsing(plain: Path, kind: str, encoding: str | None) -> CellParsing:
             remedy="name one such as latin-1, cp1252 or utf-16",
             encoding=encoding,
         ) from error
-    return parsing.model_copy(update={"separator": _separator(plain, kind, parsing.encoding)})
+    # Imported here: only files of text need it.
+    from testsgd.data.separators import separator_and_skipped
+
+    separator, skipped = separator_and_skipped(
+        plain, encoding=parsing.encoding, separator="\t" if kind == ".tsv" else None
+    )
+    return parsing.model_copy(update={"separator": separator, "skip_rows": skipped})
 
 
 def _other_encoding(path: Path, encoding: str) -> DataError:
@@ -268,16 +276,6 @@ def _numbers_or_booleans(
         if commas and known.notna().any()
         else None
     )
-
-
-def _separator(plain: Path, kind: str, encoding: str) -> str:
-    """Return what stands between the cells of a file, by its first lines."""
-    if kind == ".tsv":
-        return "\t"
-    # Imported here: only files of text need it.
-    from testsgd.data.separators import separator_of_file
-
-    return separator_of_file(plain, encoding=encoding)
 
 
 def _parquet(path: Path) -> pd.DataFrame:

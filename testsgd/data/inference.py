@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,14 @@ from testsgd.data.cells import formatted_numbers, renamed, shown_columns
 from testsgd.data.classes import classes_of, favourable_classes, note_on_favourable
 from testsgd.data.frames import DECIMAL_COMMAS
 from testsgd.data.guessed_features import completed_feature, counted_texts
-from testsgd.data.missing_texts import without_missing_texts
+from testsgd.data.missing_texts import may_hold_texts, without_missing_texts
 from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from testsgd.data.unread_numbers import UnreadNumbers
 
 ColumnKind = Literal[
     "integer", "decimal", "categorical", "date", "identifier", "text", "constant", "empty"
@@ -34,9 +37,15 @@ ColumnKind = Literal[
 _LONG_TEXT = 40
 # Fewer rows say nothing about whether all values differ by chance.
 _FEWEST_ROWS = 50
+# With so few different texts none are looked for that are numbers.
+_MOST_CODES = 10
 _SHARE_OF_DISTINCT = 0.9
 # On average, of each text of a sensitive feature, for many texts to be categories.
 _ROWS_OF_A_VALUE = 10
+_CATEGORIES_ADVICE = (
+    "name another column, or bring its values into a few categories: of texts at most "
+    f"{MOST_VALUES:,}, in at least {_ROWS_OF_A_VALUE} rows each on average"
+)
 _IDENTIFIER_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key)$|^(row|index)$|Id$|ID$")
 _DATE = re.compile(
     r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/\d{1,2})([T ].*)?"
@@ -66,6 +75,8 @@ class InferredColumn:
     why: str  # The reason for the kind, in words.
     distinct: int  # Number of different values among the cells that are not missing.
     missing: int  # Number of missing cells.
+    # The numbers among its texts, if nearly all are numbers; `why` says so, too.
+    unread: UnreadNumbers | None = None
 
     @property
     def is_feature(self) -> bool:
@@ -105,14 +116,17 @@ def infer_column(column: pd.Series[Any]) -> InferredColumn:
     'date'
     """
     present = column.dropna()
-    distinct = len(counted_texts(present))
+    counts = counted_texts(present)
+    distinct = len(counts)
     kind, why = _kind(column, present, distinct)
+    unread = _unread_numbers(column, kind, counts)
     return InferredColumn(
         name=str(column.name),
         kind=kind,
-        why=why,
+        why=why if unread is None else f"{why}; {unread.seen}",
         distinct=distinct,
         missing=len(column) - len(present),
+        unread=unread,
     )
 
 
@@ -194,6 +208,19 @@ def _kind_of_numbers(
     ):
         return "identifier", "whole numbers that are all different"
     return "integer", f"whole numbers from {numbers.min():.10g} to {numbers.max():.10g}"
+
+
+def _unread_numbers(
+    column: pd.Series[Any], kind: ColumnKind, counts: Mapping[str, int]
+) -> UnreadNumbers | None:
+    """Return which cells of a column of texts are numbers, if nearly all are."""
+    is_text = may_hold_texts(column) and kind in ("categorical", "identifier", "text")
+    if not is_text or len(counts) <= _MOST_CODES:
+        return None
+    # Imported here: few tables have so many texts.
+    from testsgd.data.unread_numbers import unread_numbers
+
+    return unread_numbers(counts)
 
 
 def _unit_of_times(name: str, numbers: NDArray[np.float64]) -> str | None:
@@ -367,6 +394,7 @@ def infer_specification(
     _check_named("features", given, known)
     with_texts = [name for name in known if name in {*emptied, *found}]
     notes = [_note_on_missing_texts(with_texts)] if with_texts else []
+    notes += _notes_on_unread_numbers(columns, given, sensitive=sensitive, inputs=inputs)
     described: dict[str, dict[str, Any]] = {}
     for column in columns:
         chosen = given.get(column.name, {})
@@ -379,8 +407,7 @@ def infer_specification(
                 f"{column.name!r} cannot be sensitive: it is taken for a column of kind "
                 f"{column.kind} ({column.why})",
                 where="sensitive",
-                remedy="name another column, or bring its values into a few categories: of texts "
-                f"at most {MOST_VALUES:,}, in at least {_ROWS_OF_A_VALUE} rows each on average",
+                remedy=_CATEGORIES_ADVICE if column.unread is None else column.unread.remedy,
                 column=column.name,
             )
         if not (is_sensitive or is_input) or not is_feature:
@@ -434,7 +461,10 @@ def _of_many_values(
     if column.distinct > MOST_VALUES or rows < _ROWS_OF_A_VALUE * column.distinct:
         return column
     each = f"each in {rows / column.distinct:,.0f} rows on average"
-    return replace(column, kind="categorical", why=f"{column.distinct:,} different values, {each}")
+    why = f"{column.distinct:,} different values, {each}"
+    if column.unread is not None:
+        why = f"{why}; {column.unread.seen}"
+    return replace(column, kind="categorical", why=why)
 
 
 def _with_example(column: InferredColumn, example: str | None) -> InferredColumn:
@@ -457,6 +487,28 @@ def _check_named(what: str, names: Collection[str], known: Collection[str]) -> N
             where=what,
             remedy=f"name some of {', '.join(list(known)[:20])}",
         )
+
+
+def _notes_on_unread_numbers(
+    columns: Sequence[InferredColumn],
+    given: Mapping[str, Mapping[str, Any]],
+    *,
+    sensitive: Collection[str],
+    inputs: Collection[str] | None,
+) -> list[str]:
+    """Return the sentence on columns that are texts though nearly all cells are numbers, if any."""
+    found = {column.name: column.unread for column in columns if column.unread is not None}
+    if not found:
+        return []
+    from testsgd.data.unread_numbers import is_declared, note_on_unread_numbers
+
+    unread = {
+        name: seen
+        for name, seen in found.items()
+        if (name in sensitive or inputs is None or name in inputs)
+        and not is_declared(given.get(name, {}))
+    }
+    return [note_on_unread_numbers(unread)] if unread else []
 
 
 def _note_on_missing_texts(columns: Sequence[str]) -> str:

@@ -24,11 +24,11 @@ def read_log_cells(path: Path) -> pd.DataFrame:
     decimal point. An error is raised as by :func:`testsgd.data.cells.read_cells`.
     """
     with readable_file(path) as plain:
-        separator = ","
+        separator, skipped = ",", 0
         # Reading the cells says what is wrong with the file.
         with contextlib.suppress(ValueError):
-            separator = separator_of_log(plain)
-        parsing = CellParsing(separator=separator)
+            separator, skipped = separator_of_log(plain)
+        parsing = CellParsing(separator=separator, skip_rows=skipped)
         cells = cells_of_plain_file(plain, parsing, where=str(path), described=False)
     texts = pd.DataFrame({name: cells[name].str.strip() for name in cells.columns})
     if not are_decimal_commas(texts.mask(texts == ""), separator):

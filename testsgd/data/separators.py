@@ -14,6 +14,34 @@ _SNIFFED_LINES = 50
 _SEPARATORS = ",;\t|"
 # The sniffer takes minutes for lines of megabytes; there the most frequent separator is taken.
 _MOST_SNIFFED = 2**16
+# As spreadsheets write, and read, the first line of a file.
+_DECLARED = re.compile(r"\ufeff?\"?sep=([^\w\"\r\n])\"?[\r\n]*")
+
+
+def declared_separator(line: str) -> str | None:
+    """Return the separator that the first line of a file names, as ``sep=;`` does, or None.
+
+    Examples
+    --------
+    >>> declared_separator("sep=;"), declared_separator("sex;age")
+    (';', None)
+    """
+    found = _DECLARED.fullmatch(line)
+    return None if found is None else found[1]
+
+
+def separator_and_skipped(
+    path: Path, *, encoding: str = "utf-8", separator: str | None = None
+) -> tuple[str, int]:
+    """Return what stands between the cells of a file, and how many lines before its header.
+
+    The first line may say it. If it does not, it is `separator`, or seen in the first lines. The
+    file is regular, and not compressed.
+    """
+    declared = declared_separator(first_lines(path, lines=1, encoding=encoding)[0])
+    if declared is not None:
+        return declared, 1
+    return separator or separator_of_file(path, encoding=encoding), 0
 
 
 def separator_of_file(path: Path, *, encoding: str = "utf-8") -> str:
@@ -54,12 +82,14 @@ def separator_of_header(header: str, path: Path) -> str:
     return found[0] if found else ","
 
 
-def separator_of_log(path: Path) -> str:
-    """Return what stands between the cells of a log with a header.
+def separator_of_log(path: Path) -> tuple[str, int]:
+    """Return what stands between the cells of a log with a header, and how many lines before it.
 
     Raises
     ------
     ValueError
         If its first line cannot be read, or the file is empty.
     """
-    return separator_of_header(first_lines(path, lines=1)[0], path)
+    [line] = first_lines(path, lines=1)
+    declared = declared_separator(line)
+    return (separator_of_header(line, path), 0) if declared is None else (declared, 1)

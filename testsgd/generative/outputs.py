@@ -413,11 +413,13 @@ def _of_csv(path: Path, text: str) -> pd.DataFrame:
         with warnings.catch_warnings():
             # pandas only warns where it drops the cells that a row has too many of.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            separator = separator_of_log(path)
-            check_lines(path, CellParsing(separator=separator), str(path))
+            separator, skipped = separator_of_log(path)
+            parsing = CellParsing(separator=separator, skip_rows=skipped)
+            check_lines(path, parsing, str(path))
             return pd.read_csv(
                 io.StringIO(text),
                 sep=separator,
+                skiprows=skipped,
                 dtype=object,
                 keep_default_na=False,
                 index_col=False,

@@ -39,13 +39,14 @@ def read_texts(duckdb: Any, files: Sequence[str], columns: Collection[str] | Non
     DataError
         If the files have not the same columns.
     """
-    separator = _separator(duckdb, files)
-    options = {
+    separator, skipped = _separator(duckdb, files)
+    options: dict[str, Any] = {
         "header": True,
         "all_varchar": True,
         "sep": separator,
         "quotechar": '"',
         "escapechar": '"',
+        "skiprows": skipped,
     }
     _check_one_table(duckdb, files, options)
     texts = duckdb.read_csv(list(files), union_by_name=True, **options)
@@ -68,16 +69,17 @@ def read_texts(duckdb: Any, files: Sequence[str], columns: Collection[str] | Non
     return known.project(", ".join(typed))
 
 
-def _separator(duckdb: Any, files: Sequence[str]) -> str:
-    """Return what stands between the cells of the files, by the first lines of the first one."""
-    if files[0].lower().endswith(".tsv"):
-        return "\t"
+def _separator(duckdb: Any, files: Sequence[str]) -> tuple[str, int]:
+    """Return what stands between the cells of the files, and how many lines before the header.
+
+    The first lines of the first file say it.
+    """
     try:
         parsing = parsing_of(Path(_names(duckdb, files)[0]))
     except (OSError, ValueError, IndexError):
         # It is not there, empty, or at an address that only DuckDB reads.
-        return ","
-    return "," if parsing is None else parsing.separator
+        return "\t" if files[0].lower().endswith(".tsv") else ",", 0
+    return (",", 0) if parsing is None else (parsing.separator, parsing.skip_rows)
 
 
 def _names(duckdb: Any, files: Sequence[str]) -> list[str]:

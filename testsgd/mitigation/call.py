@@ -33,7 +33,7 @@ def mitigate(
     all_above: float | None = None,
     favourable: Any = None,
     threshold: float = 0.5,
-    terms: SensitiveTerms | str | Path | None = None,
+    terms: SensitiveTerms | Mapping[str, Any] | str | Path | None = None,
     limit: int | None = None,
     trust_pickle: bool = False,
     compare: str | Sequence[str] = "all",
@@ -73,8 +73,8 @@ def mitigate(
         The label whose rate is compared, in place of the description's.
     threshold : float
         A score above it counts as the favourable label.
-    terms : SensitiveTerms, str or path-like, optional
-        For texts: the sensitive terms.
+    terms : SensitiveTerms, mapping, str or path-like, optional
+        For texts: the sensitive terms, as for :func:`testsgd.audit`.
     limit : int, optional
         Work on a random sample of this number of rows or texts.
     trust_pickle : bool
@@ -189,7 +189,7 @@ def counter_samples(
     count: int | None = None,
     favourable: Any = None,
     threshold: float = 0.5,
-    terms: SensitiveTerms | str | Path | None = None,
+    terms: SensitiveTerms | Mapping[str, Any] | str | Path | None = None,
     limit: int | None = None,
     trust_pickle: bool = False,
     progress: Progress | bool | None = None,

@@ -117,7 +117,7 @@ def mitigation_inputs(
     audit: AuditResult | str | Path | None = None,
     favourable: Any = None,
     threshold: float = 0.5,
-    terms: SensitiveTerms | str | Path | None = None,
+    terms: SensitiveTerms | Mapping[str, Any] | str | Path | None = None,
     limit: int | None = None,
     trust_pickle: bool = False,
     **parameters: Any,

@@ -20,7 +20,7 @@ from testsgd.data.cells import (
     with_decimal_point,
 )
 from testsgd.data.json_objects import json_object
-from testsgd.data.separators import separator_of_header
+from testsgd.data.separators import declared_separator, separator_of_header
 from testsgd.errors import DataError, ParameterError
 from testsgd.io import read_lines, why_no_file
 from testsgd.monitoring.specification import MonitorSpecification, condition_of, fields_of
@@ -114,8 +114,12 @@ def _csv(path: Path, specification: MonitorSpecification) -> EventSource:
     where = str(path)
     lines = _texts(path)
     header = next(lines, "")
-    separator = separator_of_header(header, path)
-    rows = _rows(path, chain([header], lines), separator)
+    declared = declared_separator(header)
+    if declared is not None:
+        header = next(lines, "")
+    separator = declared or separator_of_header(header, path)
+    skipped = 0 if declared is None else 1
+    rows = _rows(path, chain([header], lines), separator, skipped=skipped)
     names = [name.strip() for name in next(rows, (1, [""]))[1]]
     check_column_number(len(names), where)
     _check_columns(names, specification, where)
@@ -143,7 +147,10 @@ def _texts(path: Path) -> Iterator[str]:
         yield text
 
 
-def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(
+    path: Path, lines: Iterable[str], separator: str, *, skipped: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with the number of the line; `skipped` lines stand before the first of `lines`."""
     rows = csv.reader(lines, delimiter=separator, strict=True)
     while True:
         try:
@@ -151,8 +158,8 @@ def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[in
         except StopIteration:
             return
         except csv.Error as error:
-            raise _no_csv(error, path, rows.line_num) from error
-        yield rows.line_num, row
+            raise _no_csv(error, path, skipped + rows.line_num) from error
+        yield skipped + rows.line_num, row
 
 
 def _no_csv(error: Exception, path: Path, line: int) -> DataError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from testsgd.data.lookup import bundled_folder
 from testsgd.data.schema_parts import Flag, Part, mistake
 from testsgd.data.text.schema import TextSpecification
 from testsgd.data.toml_document import parse_toml, read_toml_text, validated
+from testsgd.errors import ParameterError
 
 
 def plain_form(text: str) -> str:
@@ -220,13 +222,14 @@ def terms_file() -> Path:
     return bundled_folder("datasets") / "terms" / "table-1.toml"
 
 
-def load_terms(source: str | Path | None = None) -> SensitiveTerms:
+def load_terms(source: Mapping[str, Any] | str | Path | None = None) -> SensitiveTerms:
     """Read a list of sensitive terms.
 
     Parameters
     ----------
-    source : str or path-like, optional
-        A TOML file; None for Table 1 of the TestSGD paper, which is shipped with the package.
+    source : mapping, str or path-like, optional
+        A TOML file, or what it would hold, as :func:`terms_from_mapping` reads it; None for Table 1
+        of the TestSGD paper, which is shipped with the package.
 
     Returns
     -------
@@ -236,6 +239,8 @@ def load_terms(source: str | Path | None = None) -> SensitiveTerms:
     ------
     SpecificationError
         If the file is missing or is no list of terms; the message names the key and the line.
+    ParameterError
+        If it is neither a file nor a mapping.
 
     References
     ----------
@@ -250,6 +255,15 @@ def load_terms(source: str | Path | None = None) -> SensitiveTerms:
     >>> terms.categories[1].terms[1].forms
     ('african american', 'african-american', 'african americans', 'african-americans')
     """
+    if isinstance(source, Mapping):
+        return terms_from_mapping(source)
+    if source is not None and not isinstance(source, str | os.PathLike):
+        raise ParameterError(
+            f"a list of terms is a TOML file or what it holds, not {type(source).__name__}",
+            where="terms",
+            remedy="give the path of a file, a mapping with the keys `terms` and `categories`, or "
+            "what testsgd.load_terms returns",
+        )
     path = terms_file() if source is None else Path(source)
     text = read_toml_text(path, purpose="lists sensitive terms")
     document = parse_toml(text, where=str(path))
@@ -319,14 +333,15 @@ def _term(name: str, entry: TermEntry) -> Term:
 
 
 def resolve_terms(
-    terms: SensitiveTerms | str | Path | None, specification: TextSpecification
+    terms: SensitiveTerms | Mapping[str, Any] | str | Path | None,
+    specification: TextSpecification,
 ) -> SensitiveTerms:
     """Return the list of sensitive terms: the user's, the description's, or the paper's.
 
     Parameters
     ----------
-    terms : SensitiveTerms, path-like or None
-        The user's list, or a TOML file of one.
+    terms : SensitiveTerms, mapping, path-like or None
+        The user's list, a TOML file of one, or what the file would hold.
     specification : TextSpecification
         The data set, whose own list is read where `terms` is None. If it names none, it is Table 1
         of the TestSGD paper.
@@ -339,6 +354,8 @@ def resolve_terms(
     ------
     SpecificationError
         If the file is missing or is no list of terms.
+    ParameterError
+        If it is none of these.
     """
     if isinstance(terms, SensitiveTerms):
         return terms
