@@ -412,3 +412,16 @@ def test_a_model_that_treats_all_alike_has_nothing_to_counter() -> None:
     alike.fit(FEATURES, PEOPLE["granted"])
     with pytest.raises(ParameterError, match="there is nothing to counter"):
         testsgd.mitigate(alike, PEOPLE, "demo", **QUICK)
+
+
+@pytest.mark.parametrize("call", [testsgd.mitigate, testsgd.counter_samples, testsgd.compare])
+def test_labels_in_the_place_of_a_description_are_refused(call: Any, model: Any) -> None:
+    for labels in (PEOPLE["granted"], PEOPLE["granted"].to_numpy(), list(PEOPLE["granted"])):
+        with pytest.raises(ParameterError, match="label"):
+            call(model, FEATURES, labels)
+
+
+def test_a_frontier_without_sensitive_features_shows_how_to_name_them(model: Any) -> None:
+    with pytest.raises(ParameterError, match="sensitive_features=") as raised:
+        testsgd.fair_frontier(model, FEATURES, PEOPLE["granted"])
+    assert all(name in str(raised.value) for name in FEATURES)

@@ -8,6 +8,7 @@ from .column_uses import check_columns as check_columns
 from .column_uses import check_not_sensitive as check_not_sensitive
 from .column_uses import check_one_use as check_one_use
 from .column_uses import no_sensitive_feature as no_sensitive_feature
+from .column_uses import unnamed_sensitive_features as unnamed_sensitive_features
 from .compare import AuditComparison as AuditComparison
 from .compare import compare_audits as compare_audits
 from .compare import worst_groups as worst_groups

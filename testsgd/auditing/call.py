@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import testsgd.data
+from testsgd.auditing.column_uses import unnamed_sensitive_features
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import (
     audit_parameters,
@@ -274,18 +275,8 @@ def _check_undescribed(
             remedy="give the description as the third argument",
         )
     if sensitive_features is None:
-        from testsgd.data.inference import sensitive_by_name
-
-        known = as_pandas(data)
-        names = [] if known is None else list(map(str, known.columns))
-        columns = f"; the columns are {', '.join(names)}" if names else ""
         given = parameters.get("sensitive")
-        example = list(given) if isinstance(given, (list, tuple)) else sensitive_by_name(names)
-        raise ParameterError(
-            "it is not said which features are sensitive",
-            where="sensitive_features",
-            remedy=f"write sensitive_features={example or ['sex', 'age']!r}{columns}",
-        )
+        raise unnamed_sensitive_features(data, given if isinstance(given, (list, tuple)) else ())
 
 
 def _check_described(sensitive_features: Any, features: Any, *, spec: Any, data: Any) -> None:

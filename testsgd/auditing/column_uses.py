@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from testsgd.data.cells import shown_columns
+from testsgd.data.cells import as_pandas, shown_columns
 from testsgd.errors import ParameterError
 
 
@@ -135,4 +136,24 @@ def no_sensitive_feature(frame: pd.DataFrame, named: Mapping[str, str | None]) -
         "no sensitive feature is named",
         where="sensitive",
         remedy=f"name some of the columns {', '.join(others[:20])}",
+    )
+
+
+def unnamed_sensitive_features(data: Any, meant: Sequence[Any] = ()) -> ParameterError:
+    """Return the error of a call that names no sensitive features, with an example of them.
+
+    `data` are rows of any kind; `meant` are those that a keyword of another name has. It is not
+    raised here.
+    """
+    # Imported here: only this error needs it.
+    from testsgd.data.inference import sensitive_by_name
+
+    known = as_pandas(data)
+    names = [] if known is None else list(map(str, known.columns))
+    columns = f"; the columns are {', '.join(names)}" if names else ""
+    example = list(meant) or sensitive_by_name(names) or ["sex", "age"]
+    return ParameterError(
+        "it is not said which features are sensitive",
+        where="sensitive_features",
+        remedy=f"write sensitive_features={example!r}{columns}",
     )

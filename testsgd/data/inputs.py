@@ -12,6 +12,7 @@ from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification, Label
 from testsgd.data.specification import Specification, load_specification, specification_from_mapping
 from testsgd.data.table import Table, check_table, load_table
+from testsgd.data.text.schema import TextSpecification
 from testsgd.errors import ParameterError
 
 
@@ -58,6 +59,13 @@ def resolve_specification(
         spec = specification_from_mapping(spec)
     elif isinstance(spec, (str, Path)):
         spec = load_specification(spec)
+    elif not isinstance(spec, (DatasetSpecification, TextSpecification)):
+        raise ParameterError(
+            f"a {type(spec).__name__} describes no data set",
+            where="spec",
+            remedy="name a data set of the catalogue or a TOML file, or give a mapping or a "
+            "DatasetSpecification; true labels are a column of the rows, which it names under [label]",
+        )
     label = spec.label
     changed: dict[str, Any] = {}
     if (known := checked_outcome(outcome)) is not None:

@@ -24,7 +24,8 @@ def read_log_cells(path: Path) -> pd.DataFrame:
     decimal point. An error is raised as by :func:`testsgd.data.cells.read_cells`.
     """
     with readable_file(path) as plain:
-        separator, skipped = ",", 0
+        separator = ","
+        skipped = 0
         # Reading the cells says what is wrong with the file.
         with contextlib.suppress(ValueError):
             separator, skipped = separator_of_log(plain)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from testsgd.auditing import AuditParameters, check_columns
+from testsgd.auditing import AuditParameters, check_columns, unnamed_sensitive_features
 from testsgd.auditing.inputs import find_model_and_table
 from testsgd.auditing.undescribed import model_and_rows
 from testsgd.data import (
@@ -149,6 +149,8 @@ def fair_frontier(
                     trust_pickle=trust_pickle,
                 )
             else:
+                if sensitive_features is None:
+                    raise unnamed_sensitive_features(data)
                 _, loaded, table = model_and_rows(
                     model,
                     data,
