@@ -416,15 +416,15 @@ def journal(
         enforcer.close()
     if waiting is not None:
         # Also where it is to be quiet: what is printed is not all.
-        console.print_note(_waiting_note(waiting, now=time.time()))
+        console.print_note(_waiting_note(waiting, moment=time.time()))
     return console.DONE
 
 
-def _waiting_note(waiting: WaitingOutputs, *, now: float) -> str:
+def _waiting_note(waiting: WaitingOutputs, *, moment: float) -> str:
     """Write how many outputs are not in the journal yet, and when they will be."""
     from testsgd.report.formatting import plural
 
-    one, left = waiting.outputs == 1, waiting.expires - now
+    one, left = waiting.outputs == 1, waiting.expires - moment
     what = f"{plural(waiting.outputs, 'output')} {'waits' if one else 'wait'} behind"
     tickets = plural(waiting.tickets, "unfinished ticket")
     if left > 0:

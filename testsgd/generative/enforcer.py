@@ -376,7 +376,7 @@ class Enforcer:
 
     def _give_back_expired(self) -> None:
         """Count what waits behind tickets that have expired; write nothing if none has."""
-        now = self._clock()
+        moment = self._clock()
         seconds = self.specification.enforcement.ticket_seconds
         changes = []
         for status in self.status():
@@ -384,9 +384,9 @@ class Enforcer:
             # With other betas it is the state of another specification, and only read.
             if (
                 status.state.betas == status.requirement.betas
-                and status.state.with_expired(now, seconds=seconds) is not status.state
+                and status.state.with_expired(moment, seconds=seconds) is not status.state
             ):
-                expired = SlotsExpired(sequence=sequence, time=now, seconds=seconds)
+                expired = SlotsExpired(sequence=sequence, time=moment, seconds=seconds)
                 changes.append(Change(sequence.key, expired))
         if changes:
             self.store.update(changes)
