@@ -429,12 +429,13 @@ def _waiting_note(waiting: WaitingOutputs, *, moment: float) -> str:
     tickets = plural(waiting.tickets, "unfinished ticket")
     if left > 0:
         last = "which expires" if waiting.tickets == 1 else "the last of which expires"
-        seconds = plural(math.ceil(left), "second")
-        then = f"{last} in {seconds}; read the journal again after that"
+        expiry = f"{last} in {plural(math.ceil(left), 'second')}"
+        remedy = "read the journal again after that"
     else:
         # With other betas than those of the state no ticket is given back.
-        then = "expired by now; read the journal again, with the specification it was begun with"
-    return f"{what} {tickets} and {'is' if one else 'are'} not printed: {then}"
+        expiry = "which expired"
+        remedy = "read the journal again, with the specification that it was begun with"
+    return f"{what} {tickets}, {expiry}, and {'is' if one else 'are'} not printed; {remedy}"
 
 
 def _assess(
