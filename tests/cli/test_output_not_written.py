@@ -215,7 +215,8 @@ def test_a_file_that_nothing_fitted_in_is_gone_again(
 def test_a_state_that_nothing_fitted_in_is_gone_again(tmp_path: Path, commands: Commands) -> None:
     spec = Path(__file__).parents[2] / "examples" / "generative" / "people.toml"
     state = tmp_path / "states" / "state"
-    words = ["generative", "journal", "--spec", str(spec), "--state", str(state)]
+    words = ["generative", "serve", "--spec", str(spec), "--state", str(state)]
+    words += ["--upstream", "http://127.0.0.1:9/v1", "--port", "0"]
 
     def code() -> int:
         finished = commands(Order(words, str(tmp_path), file_bytes=20))

@@ -150,3 +150,25 @@ def test_what_is_missing_on_the_command_line(command: Run, arguments: tuple[str,
     code, _, err = command(*arguments)
     assert code == 2
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("empty.jsonl", ""),
+        ("empty.jsonl", "\n\n"),
+        ("empty.json", "[]"),
+        ("empty.csv", "prompt,output\n"),
+        ("empty.tsv", "prompt\toutput\n"),
+    ],
+)
+def test_without_outputs_there_is_not_enough_evidence(
+    command: Run, tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code, out, err = command(name, "--spec", "fair.toml", "--out", "made")
+    assert (code, err) == (3, "")
+    verdict = json.loads((tmp_path / "made" / "result.json").read_text(encoding="utf-8"))["verdict"]
+    assert verdict["exit_code"] == 3
+    assert verdict["sentences"] == []
+    assert verdict["headline"] in out

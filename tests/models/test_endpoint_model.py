@@ -166,6 +166,18 @@ def test_an_endpoint_that_is_too_slow_is_one_line() -> None:
         (["yes"], "1 answers for 100 rows"),
         (model_server.Reply(b"<html>\nnot JSON"), "<html>"),
         (model_server.Reply(json.dumps([float("nan")] * 100).encode()), "NaN"),
+        (
+            model_server.Reply(json.dumps([0.5] * 70 + [float("nan")] * 30).encode()),
+            "NaN for row 70 ",
+        ),
+        (
+            model_server.Reply(json.dumps([0.5] * 99 + [-float("inf")]).encode()),
+            "-Infinity for row 99 ",
+        ),
+        (
+            model_server.Reply(b'{"predictions": [' + b"0.5, " * 50 + b"NaN" + b", 1" * 49 + b"]}"),
+            "row 50 ",
+        ),
         (model_server.Reply(b"\xff\xfe"), "JSON"),
         ({"answers": []}, "answers"),
         (["yes"] * 99 + [None], "null"),

@@ -187,3 +187,22 @@ def test_texts_of_numpy_are_texts() -> None:
 def test_other_objects_of_numpy_are_no_texts(value: Any) -> None:
     with pytest.raises(EventError):
         monitor_of({"properties": [PARITY]}).observe({"group": value, "decision": 1})
+
+
+@pytest.mark.parametrize("name", [True, False, np.bool_(True), np.bool_(False)])
+@pytest.mark.parametrize("fields", ["id", ["id", "job"]])
+def test_true_and_false_are_no_ids(name: Any, fields: str | list[str]) -> None:
+    monitor = monitor_of({"events": {"id": fields}, "properties": [PARITY]})
+    before = monitor.to_state()
+    with pytest.raises(EventError) as raised:
+        monitor.observe({"id": name, "job": "smith", "group": "a", "decision": 1})
+    assert raised.value.where == "id"
+    assert raised.value.remedy
+    assert monitor.to_state() == before
+
+
+def test_groups_may_be_true_and_false() -> None:
+    monitor = monitor_of({"properties": [PARITY]})
+    monitor.observe({"id": 1, "group": True, "decision": 1})
+    monitor.observe({"id": 2, "group": False, "decision": 1})
+    assert [name for name, _, _ in groups_of(monitor)] == ["true", "false"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +29,7 @@ from testsgd.io import (
 )
 
 if TYPE_CHECKING:
-    from testsgd.generative import GenerativeSpecification
+    from testsgd.generative import GenerativeSpecification, WaitingOutputs
     from testsgd.generative.calibration import Obedience
     from testsgd.generative.upstream import Upstream
 
@@ -390,10 +392,15 @@ def journal(
 ) -> int:
     """Print what an enforcer counted, a JSON object a line, which assess can read.
 
+    Tickets that have expired are given back first, as by the next request. The standard error says
+    how many outputs wait behind unfinished tickets and are not printed.
+
     Exit codes: 0 done, 2 bad input.
     """
     from testsgd.generative import Enforcer
+    from testsgd.generative.stores import check_state_there
 
+    check_state_there(state)
     # It is only read here, so that --force replaces nothing.
     with keeping_inputs([state]):
         enforcer = Enforcer(spec, state=state)
@@ -404,9 +411,31 @@ def journal(
             if fits and tenant in (None, record["tenant"]):
                 # Escaped, so that what is read back is the same.
                 console.print_line(escape_controls(line))
+        waiting = enforcer.waiting(requirement=requirement, tenant=tenant)
     finally:
         enforcer.close()
+    if waiting is not None:
+        # Also where it is to be quiet: what is printed is not all.
+        console.print_note(_waiting_note(waiting, moment=time.time()))
     return console.DONE
+
+
+def _waiting_note(waiting: WaitingOutputs, *, moment: float) -> str:
+    """Write how many outputs are not in the journal yet, and when they will be."""
+    from testsgd.report.formatting import plural
+
+    one, left = waiting.outputs == 1, waiting.expires - moment
+    what = f"{plural(waiting.outputs, 'output')} {'waits' if one else 'wait'} behind"
+    tickets = plural(waiting.tickets, "unfinished ticket")
+    if left > 0:
+        last = "which expires" if waiting.tickets == 1 else "the last of which expires"
+        expiry = f"{last} in {plural(math.ceil(left), 'second')}"
+        remedy = "read the journal again after that"
+    else:
+        # With other betas than those of the state no ticket is given back.
+        expiry = "which expired"
+        remedy = "read the journal again, with the specification that it was begun with"
+    return f"{what} {tickets}, {expiry}, and {'is' if one else 'are'} not printed; {remedy}"
 
 
 def _assess(

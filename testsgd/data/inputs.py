@@ -64,7 +64,7 @@ def resolve_specification(
             f"a {type(spec).__name__} describes no data set",
             where="spec",
             remedy="name a data set of the catalogue or a TOML file, or give a mapping or a "
-            "DatasetSpecification; true labels are a column of the rows, which it names under [label]",
+            "DatasetSpecification; true labels are a column of the rows, named under [label]",
         )
     label = spec.label
     changed: dict[str, Any] = {}

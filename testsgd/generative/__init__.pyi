@@ -54,3 +54,4 @@ from .specification import Requirement as Requirement
 from .tickets import Finished as Finished
 from .tickets import Ticket as Ticket
 from .upstream import Upstream as Upstream
+from .waiting import WaitingOutputs as WaitingOutputs

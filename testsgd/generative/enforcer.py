@@ -27,12 +27,14 @@ from testsgd.generative.sequence_changes import (
     SlotChanged,
     SlotLabelled,
     SlotReserved,
+    SlotsExpired,
     TenantSequence,
 )
 from testsgd.generative.sequence_state import RETURNED, SequenceState
 from testsgd.generative.specification import GenerativeSpecification, Requirement
 from testsgd.generative.stores import Change, Store, open_store
 from testsgd.generative.tickets import Finished, Ticket
+from testsgd.generative.waiting import WaitingOutputs, waiting_outputs
 from testsgd.io import loads_json
 
 
@@ -317,19 +319,77 @@ class Enforcer:
     def journal(self) -> Iterator[str]:
         """Return a line of JSON for each output that was counted, in the order of the counting.
 
-        Together the lines of one requirement and tenant are a log that can be assessed.
+        Together the lines of one requirement and tenant are a log that can be assessed. Tickets
+        that have expired are given back first, as by the next request, so that no output waits
+        behind them; which still wait says :meth:`waiting`.
 
         Raises
         ------
         StateError
-            If the state holds something else, as of a file that is damaged.
+            If the state holds something else, as of a file that is damaged, or cannot be written.
         """
+        self._give_back_expired()
         for lines in self.store.journal():
             if not isinstance(lines, str):
                 raise _no_journal()
             for line in lines.splitlines():
                 _check_counted(line)
                 yield line
+
+    def waiting(
+        self, *, requirement: str | None = None, tenant: str | None = None
+    ) -> WaitingOutputs | None:
+        """Return how many outputs wait behind unfinished tickets, and are not in the journal yet.
+
+        Parameters
+        ----------
+        requirement, tenant : str, optional
+            Of which sequences; of all, if they are left out.
+
+        Returns
+        -------
+        WaitingOutputs or None
+            None if no output waits.
+
+        Raises
+        ------
+        StateError
+            If the state cannot be read.
+
+        Examples
+        --------
+        >>> enforcer = Enforcer({
+        ...     "groupings": {"gender": {"values": ["female", "male"],
+        ...                              "terms": {"female": ["she"], "male": ["he"]}}},
+        ...     "requirements": [{"grouping": "gender", "beta": 3}]}, clock=lambda: 1000.0)
+        >>> unfinished = enforcer.begin("The nurse was tired, so")
+        >>> finished = enforcer.finish(enforcer.begin("The nurse was tired, so"), "she slept.")
+        >>> list(enforcer.journal()), enforcer.waiting()
+        ([], WaitingOutputs(outputs=1, tickets=1, expires=1120.0))
+        """
+        states = [
+            status.state
+            for status in self.status()
+            if requirement in (None, status.requirement.name) and tenant in (None, status.tenant)
+        ]
+        return waiting_outputs(states, seconds=self.specification.enforcement.ticket_seconds)
+
+    def _give_back_expired(self) -> None:
+        """Count what waits behind tickets that have expired; write nothing if none has."""
+        moment = self._clock()
+        seconds = self.specification.enforcement.ticket_seconds
+        changes = []
+        for status in self.status():
+            sequence = TenantSequence(required=status.requirement, tenant=status.tenant)
+            # With other betas it is the state of another specification, and only read.
+            if (
+                status.state.betas == status.requirement.betas
+                and status.state.with_expired(moment, seconds=seconds) is not status.state
+            ):
+                expired = SlotsExpired(sequence=sequence, time=moment, seconds=seconds)
+                changes.append(Change(sequence.key, expired))
+        if changes:
+            self.store.update(changes)
 
     def close(self) -> None:
         """Close the state; the enforcer cannot be used any more."""

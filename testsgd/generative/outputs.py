@@ -409,6 +409,8 @@ def _text_of(path: Path) -> str:
 
 
 def _of_csv(path: Path, text: str) -> pd.DataFrame:
+    if not text.strip():
+        raise DataError("the file is empty", where=str(path), remedy="give a file with a header")
     try:
         with warnings.catch_warnings():
             # pandas only warns where it drops the cells that a row has too many of.
@@ -446,6 +448,9 @@ def _json_lines(text: str, path: Path) -> list[Any]:
 
 def _of_rows(rows: list[Any], *, where: str) -> pd.DataFrame:
     """Return outputs, all texts or all objects, as a table with a column a key."""
+    if not rows:
+        # Of no outputs no column is missing.
+        return pd.DataFrame({PROMPT: [], OUTPUT: []}, dtype=object)
     if all(isinstance(row, str | bytes) for row in rows):
         return pd.DataFrame({OUTPUT: pd.Series(rows, dtype=object)})
     flat = []

@@ -111,6 +111,22 @@ class SlotReserved:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SlotsExpired:
+    """Give back the slots whose time is over, and count what waited behind them."""
+
+    sequence: TenantSequence
+    time: float  # The present moment in seconds, as the enforcer's clock has it.
+    seconds: float
+
+    def __call__(self, text: str | None) -> Written:
+        """Return what is written in place of a state."""
+        state = self.sequence.read(text).with_expired(self.time, seconds=self.seconds)
+        state, outputs = state.counted()
+        lines = self.sequence.lines(outputs)
+        return Written(text=state.to_text(), line=lines, answer=outputs)
+
+
+@dataclass(frozen=True, kw_only=True)
 class SlotChanged:
     """Note something about a slot that counts nothing."""
 

@@ -10,12 +10,14 @@ Slots are counted from the front, once nothing before them is awaited.
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from testsgd.errors import StateError
 from testsgd.io import loads_json
 
 # Labels of a slot besides the values and 0 for an unrelated output.
@@ -271,18 +273,59 @@ class SequenceState(NamedTuple):
 
     @classmethod
     def from_text(cls, text: str) -> SequenceState:
-        """Return the state that a text describes."""
+        """Return the state that a text describes; raise a StateError if it describes none."""
         return _LATEST.find(text) or cls._read(text)
 
     @classmethod
     def _read(cls, text: str) -> SequenceState:
-        values: dict[str, Any] = loads_json(text)
-        for name, value in values.items():
-            if name == "slots":
-                values[name] = tuple(Slot(*slot) for slot in value)
-            elif isinstance(value, list):
-                values[name] = tuple(value)
-        return cls(**values)
+        try:
+            values: dict[str, Any] = loads_json(text)
+            for name, value in values.items():
+                if name == "slots":
+                    values[name] = tuple(Slot(*slot) for slot in value)
+                elif isinstance(value, list):
+                    values[name] = tuple(value)
+            state = cls(**values)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise _no_state() from error
+        if not _is_whole(state):
+            raise _no_state()
+        return state
+
+
+def _is_whole(state: SequenceState) -> bool:
+    """Return whether a state that was read has what one that was written has."""
+    of_values = state[:7]
+    numbers = (state.unrelated, state.retries, state.returned, state.expired)
+    lists = (*of_values, state.slots, state.expired_tickets, state.recent)
+    if not all(isinstance(items, tuple) for items in lists):
+        return False
+    whole = (*numbers, *state.recent, *(item for items in of_values for item in items))
+    return (
+        all(type(number) is int for number in whole)
+        and len({len(items) for items in of_values}) == 1
+        and all(isinstance(ticket, str) for ticket in state.expired_tickets)
+        and all(_is_slot(slot, values=len(state.betas)) for slot in state.slots)
+    )
+
+
+def _is_slot(slot: Slot, *, values: int) -> bool:
+    return (
+        isinstance(slot.ticket, str)
+        and type(slot.begun) in (int, float)
+        and math.isfinite(slot.begun)
+        and all(type(number) is int for number in (slot.asked, slot.label, slot.tries))
+        and 0 <= slot.asked <= values
+        and RETURNED <= slot.label <= values
+    )
+
+
+def _no_state() -> StateError:
+    return StateError(
+        "the state holds something else than where a sequence stands",
+        where="state",
+        remedy="give a state that is whole",
+    )
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))

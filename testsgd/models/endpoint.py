@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import urllib.parse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -140,7 +141,7 @@ class EndpointModel(ExternalModel):
         content = self._poster.post(body)
         remedy = f"make it answer with a JSON list of {len(rows):,} labels or scores"
         try:
-            answered = loads_json(content, parse_constant=_refuse_constant)
+            answered = loads_json(content)
         except (ValueError, RecursionError) as error:
             shown = content[:100].decode("utf-8", errors="replace")
             raise self._error(
@@ -154,16 +155,16 @@ class EndpointModel(ExternalModel):
             what = f"the endpoint gave {len(answers):,} answers for {len(rows):,} rows"
             raise self._error(what, remedy)
         for place, answer in enumerate(answers):
-            if not isinstance(answer, (str, bool, int, float)):
+            # Python reads NaN and Infinity, which JSON does not have and no score is.
+            if not isinstance(answer, (str, bool, int, float)) or not _is_finite(answer):
                 shown = json.dumps(answer)[:100]
                 what = f"the endpoint answered {shown} for row {place} of a request"
                 raise self._error(what, "make it answer with a label or a score for every row")
         return answers
 
 
-def _refuse_constant(text: str) -> None:
-    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
-    raise ValueError(text)
+def _is_finite(answer: str | float) -> bool:
+    return not isinstance(answer, float) or math.isfinite(answer)
 
 
 def _name_of(url: str) -> str:

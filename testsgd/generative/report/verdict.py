@@ -45,6 +45,13 @@ def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
     -------
     GenerativeVerdict
     """
+    if summary.outputs == 0:
+        return GenerativeVerdict(
+            status="not_enough_evidence",
+            exit_code=3,
+            headline="There are no outputs, so nothing can be judged.",
+            sentences=[],
+        )
     judged = [sequence for sequence in summary.sequences if sequence.scope == "all"]
     broken = [sequence for sequence in judged if sequence.standing == "broken"]
     open_ones = [sequence for sequence in judged if sequence.standing == "not_enough"]

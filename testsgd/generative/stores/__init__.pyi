@@ -1,3 +1,4 @@
+from .find import check_state_there as check_state_there
 from .find import open_store as open_store
 from .memory import MemoryStore as MemoryStore
 from .postgresql import PostgreSQLStore as PostgreSQLStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from testsgd.errors import ParameterError
+from testsgd.errors import ParameterError, StateError
 from testsgd.generative.stores.memory import MemoryStore
 from testsgd.generative.stores.postgresql import PostgreSQLStore
 from testsgd.generative.stores.protocol import Store
@@ -14,6 +14,43 @@ from testsgd.generative.stores.sqlite import SQLiteStore
 
 # Two letters at least: one is a drive of Windows.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+def check_state_there(state: str | Path) -> None:
+    """Check that there is a state to read, if it is one in a file; those of servers are let pass.
+
+    Parameters
+    ----------
+    state : str or Path
+        As of :func:`open_store`.
+
+    Raises
+    ------
+    StateError
+        If there is no such file, or nothing in it.
+
+    Examples
+    --------
+    >>> check_state_there("redis://localhost")
+    >>> check_state_there("no such file")
+    Traceback (most recent call last):
+    testsgd.errors.StateError: no such file: there is no such file; check the path
+    """
+    path = Path(state)
+    if isinstance(state, str) and (not state.strip() or _SCHEME.match(state)):
+        return
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise StateError(
+            "there is no such file", where=str(state), remedy="check the path"
+        ) from None
+    except OSError:
+        return  # What opens it says what is wrong.
+    if size == 0:
+        raise StateError(
+            "the file is empty: no state was kept in it", where=str(state), remedy="check the path"
+        )
 
 
 def open_store(state: str | Path | Store | None, *, fsync: bool = False) -> Store:

@@ -302,7 +302,7 @@ class EventReader:
             is_empty = all(field in event for field in self._group_fields)
             unsaid = self._group_if_unsaid if is_empty else None
         return Event(
-            None if name is None else _quick_text(name, fields[0]),
+            None if name is None else _id_text(name, fields[0]),
             None if group is None else _quick_text(group, fields[1]),
             None if decision is None else _meaning(decision, self._decisions, fields[2]),
             None if label is None else _meaning(label, self._labels, fields[3]),
@@ -476,7 +476,7 @@ def joint_id_text(event: Mapping[str, Any], fields: tuple[str, ...]) -> str | No
     """
     values = [event.get(field) for field in fields]
     texts = [
-        None if value is None else _quick_text(value, field)
+        None if value is None else _id_text(value, field)
         for field, value in zip(fields, values, strict=True)
     ]
     if None not in texts:
@@ -490,6 +490,13 @@ def joint_id_text(event: Mapping[str, Any], fields: tuple[str, ...]) -> str | No
             remedy="give all fields of the id, or none of them",
         )
     return None
+
+
+def _id_text(value: Any, field: str) -> str | None:
+    """Return an id as text; a group or a condition may be true or false, an id may not."""
+    if isinstance(value, bool | np.bool_):
+        raise _no_text(value, field)
+    return _quick_text(value, field)
 
 
 def _quick_text(value: Any, field: str) -> str | None:
@@ -520,5 +527,9 @@ def text_of(value: Any, field: str) -> str | None:
     if isinstance(value, int | float) and value not in (math.inf, -math.inf):
         with contextlib.suppress(ValueError):  # a number of thousands of digits
             return str(value)
+    raise _no_text(value, field)
+
+
+def _no_text(value: Any, field: str) -> EventError:
     what = f"the value {shown(value)} is neither a text nor a number"
-    raise EventError(what, where=field, remedy="give a text or a number", value=value)
+    return EventError(what, where=field, remedy="give a text or a number", value=value)
