@@ -424,8 +424,9 @@ def _waiting_note(waiting: WaitingOutputs, *, moment: float) -> str:
     """Write how many outputs are not in the journal yet, and when they will be."""
     from testsgd.report.formatting import plural
 
-    one, left = waiting.outputs == 1, waiting.expires - moment
-    what = f"{plural(waiting.outputs, 'output')} {'waits' if one else 'wait'} behind"
+    is_one = waiting.outputs == 1
+    left = waiting.expires - moment
+    what = f"{plural(waiting.outputs, 'output')} {'waits' if is_one else 'wait'} behind"
     tickets = plural(waiting.tickets, "unfinished ticket")
     if left > 0:
         last = "which expires" if waiting.tickets == 1 else "the last of which expires"
@@ -435,7 +436,7 @@ def _waiting_note(waiting: WaitingOutputs, *, moment: float) -> str:
         # With other betas than those of the state no ticket is given back.
         expiry = "which expired"
         remedy = "read the journal again, with the specification that it was begun with"
-    return f"{what} {tickets}, {expiry}, and {'is' if one else 'are'} not printed; {remedy}"
+    return f"{what} {tickets}, {expiry}, and {'is' if is_one else 'are'} not printed; {remedy}"
 
 
 def _assess(
