@@ -436,13 +436,14 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
                 f"significant {no_own}difference in {words.rate.lower()}"
                 f"{f'; {unequal}' if unequal else ''}. {_may_be_chance(group, summary)}"
             )
-        which = f"No group {_judged_size(summary)}"
+        subject = f"No group {_judged_size(summary)} has a"
         if summary.holdout is not None:
-            which = f"None of {_estimated_groups(summary)}"
+            estimated = _estimated_groups(summary)
+            subject = f"None of {estimated} has a"
             if summary.counts.groups == 1:
-                which = f"Not even {_estimated_groups(summary)}"
+                subject = f"{_sentence(estimated)} has no"
         return (
-            f"{which} has a statistically significant {no_own}difference "
+            f"{subject} statistically significant {no_own}difference "
             f"in {words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
             f"{_may_be_chance(group, summary)}"
         )
@@ -508,11 +509,13 @@ def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
     # Groups whose lower bounds are all zero are ranked by size; by own effects they are not.
     by_bounds = parameters.ranked_by == "lower-bound" and not group.lower_confidence_bound
     by_size = parameters.ranked_by == "score" or by_bounds
-    which = "largest difference that was seen" if by_size else "difference of the first group"
+    which = (
+        "The largest difference that was seen" if by_size else "The difference of the first group"
+    )
     if by_size and summary.holdout is not None:
-        which = "largest difference there"
+        which = "The largest difference there" if summary.counts.groups > 1 else "Its difference"
     return (
-        f"The {which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
+        f"{which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
         f"against {percent(group.rate_out)} of {others}, {among[0].lower()}{among[1:]}), may be "
         "chance."
     )
