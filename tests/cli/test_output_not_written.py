@@ -213,6 +213,8 @@ def test_a_file_that_nothing_fitted_in_is_gone_again(
 
 
 def test_a_state_that_nothing_fitted_in_is_gone_again(tmp_path: Path, commands: Commands) -> None:
+    for package in ("starlette", "uvicorn", "httpx"):
+        pytest.importorskip(package)
     spec = Path(__file__).parents[2] / "examples" / "generative" / "people.toml"
     state = tmp_path / "states" / "state"
     words = ["generative", "serve", "--spec", str(spec), "--state", str(state)]

@@ -97,7 +97,9 @@ def test_the_samples_of_a_black_box_are_texts(mitigate: Run, folder: Path) -> No
         assert (row.comment == texts[row.seed_row]) == (row.change == "")
 
 
+@pytest.mark.skops
 def test_too_few_texts_are_not_enough_evidence_and_called_texts(mitigate: Run) -> None:
+    pytest.importorskip("skops")
     finished = mitigate("--limit", "40")
     assert (finished.code, finished.out) == (3, "")
     assert finished.err.count("\n") == 1

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import testsgd.data
-from testsgd.auditing.column_uses import unnamed_sensitive_features
 from testsgd.auditing.findings import Findings
 from testsgd.auditing.inputs import (
     audit_parameters,
@@ -275,6 +274,9 @@ def _check_undescribed(
             remedy="give the description as the third argument",
         )
     if sensitive_features is None:
+        # Imported here: only this error needs it.
+        from testsgd.auditing.column_uses import unnamed_sensitive_features
+
         given = parameters.get("sensitive")
         raise unnamed_sensitive_features(data, given if isinstance(given, (list, tuple)) else ())
 
