@@ -31,7 +31,7 @@ from testsgd.metrics.rules_of_kinds import (
     limit_of,
     no_true_numbers,
 )
-from testsgd.models.answers import no_scores_given, opposed_rates
+from testsgd.models.answers import no_scores_given, opposed_rates, threshold_of_type
 from testsgd.report.formatting import plural
 
 
@@ -639,7 +639,7 @@ def _of_numbers(
     """
     numbers = predicted.to_numpy(dtype=np.float64)
     limit = limit_of(kind, threshold)
-    decisions = None if limit is None else numbers > limit
+    decisions = None if limit is None else numbers > limit_among(predicted, limit)
     labels = truth = labelled = guess = None
     names: tuple[str, ...] = ()
     if kind == "scores":
@@ -656,7 +656,7 @@ def _of_numbers(
         truth = _true_numbers(true)
         labelled = np.isfinite(truth)
         truth = np.where(labelled, truth, 0.0)
-        labels = None if limit is None else truth > limit
+        labels = None if limit is None else truth > limit_among(true, limit)
     return Predictions(
         kind=kind,
         given=predicted.to_numpy(),
@@ -672,6 +672,13 @@ def _of_numbers(
         guess=guess,
         threshold=limit,
     )
+
+
+def limit_among(numbers: pd.Series[Any], limit: float) -> float:
+    """Return a limit as a column of numbers holds it; see :func:`threshold_of_type`."""
+    # That of the cells, as of Float32 of pandas.
+    dtype = getattr(numbers.dtype, "numpy_dtype", numbers.dtype)
+    return threshold_of_type(limit, dtype)
 
 
 def _check_scores_meant(

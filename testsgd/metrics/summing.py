@@ -51,6 +51,7 @@ from testsgd.metrics.rules_of_kinds import (
     limit_of,
     no_true_numbers,
 )
+from testsgd.models.answers import threshold_of_type
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -205,7 +206,8 @@ def sum_rows(
         names = favourable_labels(None, favourable)
     value = nw.col(predictions).cast(nw.Float64)
     keys = {name: nw.col(name) for name in sensitive_features}
-    keys[_KIND] = _kind(None if limit is None else value > limit, truth)
+    decided = None if limit is None else value > _limit_among(lazy, predictions, limit)
+    keys[_KIND] = _kind(decided, truth)
     sums = sums_of_weights(weights)
     if weights is not None:
         keys[WEIGHS] = flag(nw.col(weights).cast(nw.Float64) > 0)
@@ -281,10 +283,18 @@ def _truth_of(
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise no_true_numbers(f"column {label!r}")
     number = nw.col(label).cast(nw.Float64)
-    favoured = None if limit is None else number > limit
+    favoured = None if limit is None else number > _limit_among(lazy, label, limit)
     finite = number.is_finite()
     truth = _Truth(known=known & finite, favoured=favoured, value=number, infinite=known & ~finite)
     return truth, ()
+
+
+def _limit_among(lazy: nw.LazyFrame[Any], column: str, limit: float) -> float:
+    """Return a limit as a column of numbers holds it; see :func:`threshold_of_type`."""
+    import narwhals as nw
+
+    is_single = lazy.collect_schema()[column] == nw.Float32
+    return threshold_of_type(limit, np.dtype(np.float32 if is_single else np.float64))
 
 
 def _kind(decided: Any, truth: _Truth | None) -> Any:

@@ -117,6 +117,22 @@ DEFAULT_THRESHOLD = 0.5
 """A score above it counts as the favourable label, unless a user gives another."""
 
 
+def threshold_of_type(threshold: float, dtype: Any) -> float:
+    """Return a threshold as scores of a type hold it, so that a score of 0.3 is not above 0.3.
+
+    In 32 bits 0.3 is a little more than in 64.
+
+    Examples
+    --------
+    >>> score = np.float32(0.3)
+    >>> float(score) > 0.3, float(score) > threshold_of_type(0.3, score.dtype)
+    (True, False)
+    """
+    if not isinstance(dtype, np.dtype) or not np.issubdtype(dtype, np.floating):
+        return threshold
+    return float(dtype.type(threshold))
+
+
 def no_answer(place: int, *, unit: str = "row") -> tuple[str, str]:
     """Return what is wrong with a model that has no answer about a row or text, and a remedy."""
     rest = ", or leave out the rows with missing inputs" if unit == "row" else ""
@@ -360,7 +376,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         read_as = self.read_as
         return np.array([read_as.get(text, text) for text in texts], dtype=object)[codes]
 
-    def scores(self, asked: Any) -> NDArray[np.float64] | None:
+    def scores(self, asked: Any) -> NDArray[np.floating[Any]] | None:
         """Return a number for each row or text, larger the nearer it is to the favourable label.
 
         These are the function's scores, or what an estimator computes before it chooses a label,
@@ -373,7 +389,11 @@ class CheckedFunction(ABC, Generic[Asked]):
         if self._output != "scores":
             meanings = self._meanings if self.read_as else self._joined
             function = decision_scores(self._function, self._label.favourable, meanings)
-        return None if function is None else self._answers(function, asked).astype(np.float64)
+        if function is None:
+            return None
+        answers = self._answers(function, asked)
+        # Of 32 bits they stay, so that a threshold is one of 32 bits, too.
+        return answers if np.issubdtype(answers.dtype, np.floating) else answers.astype(np.float64)
 
     def _answers(self, function: Callable[[Asked], Any], asked: Any) -> NDArray[Any]:
         """Return a function's answers as an array, shape (n,), batch by batch."""
@@ -473,7 +493,7 @@ class CheckedFunction(ABC, Generic[Asked]):
                 "[0, 1]",
                 remedy,
             )
-        return scores > self._threshold
+        return scores > threshold_of_type(self._threshold, answers.dtype)
 
     def _from_labels(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
         """Return a mask of the answers with the favourable label, shape (n,), after a check."""
