@@ -43,6 +43,57 @@ def test_people_who_are_alike_by_chance_are_no_copies(columns: list[str]) -> Non
     assert copied_rows(people(3000, seed=2)[columns]) is None
 
 
+def with_derived(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return people with a wage by the hour, a tax by the wage, a town, and its region."""
+    source = np.random.default_rng(7)
+    town = source.integers(0, 40, len(frame))
+    return frame.drop(columns="income").assign(
+        wage=frame["hours"] * 1300,
+        tax=(frame["hours"] * 260).round(),
+        town=town,
+        region=np.array(list("abcd"))[town // 10],
+    )
+
+
+@pytest.mark.parametrize("rows", [300, 4000])
+def test_columns_that_follow_from_others_make_no_copies(rows: int) -> None:
+    frame = with_derived(people(rows, seed=5)).drop(columns=["race", "town", "region"])
+    assert len(frame.drop_duplicates()) < rows
+    assert copied_rows(frame) is None
+    grades = np.random.default_rng(6).integers(0, 8, (rows, 2))
+    paid = frame[["sex"]].assign(
+        grade=grades[:, 0], step=grades[:, 1], pay=30_000 + grades @ [4_000, 300]
+    )
+    assert copied_rows(paid) is None
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_copies_are_found_beside_columns_that_follow_from_others(times: int) -> None:
+    frame = with_derived(people(400, seed=8)).assign(age=range(400))
+    numbers = copied_rows(pd.concat([frame] * times))
+    assert numbers is not None
+    assert numbers.max() + 1 == len(frame)
+
+
+def test_a_derived_column_changes_no_interval() -> None:
+    source = np.random.default_rng(9)
+    frame = people(2000, seed=9)[["sex", "hours"]]
+    said = source.random(2000) < np.where(frame["sex"] == "f", 0.3, 0.45)
+    found = [
+        testsgd.audit_predictions(
+            said.astype(int),
+            sensitive_features=frame[["sex"]],
+            other_features=others,
+            replicates=99,
+            stability=0,
+        )
+        for others in (frame[["hours"]], frame[["hours"]].assign(pay=frame["hours"] * 1300))
+    ]
+    intervals = [result.groups[["ci_low", "ci_high"]].to_numpy() for result in found]
+    np.testing.assert_array_equal(*intervals)
+    assert found[1].summary.data.independent is None
+
+
 def test_a_few_copies_do_not_matter() -> None:
     frame = people(3000, seed=3)
     assert copied_rows(pd.concat([frame, frame.iloc[:3]])) is None
