@@ -119,9 +119,8 @@ def test_intervals_are_bonferronis_over_the_named_groups_and_plain_for_one() -> 
     frame = people(3000)
     alone = audited(frame, GROUPS[0])
     several = audited(frame, *GROUPS)
-    assert alone.summary.guarantee.kind == "per-group"
     assert alone.summary.guarantee.groups == 1
-    assert alone.summary.guarantee.critical_value is None
+    assert alone.summary.guarantee.critical_value == pytest.approx(stats.norm.ppf(0.975))
     assert several.summary.guarantee.kind == "simultaneous"
     assert several.summary.guarantee.method == "bonferroni"
     assert several.summary.guarantee.groups == len(GROUPS)
@@ -133,6 +132,28 @@ def test_intervals_are_bonferronis_over_the_named_groups_and_plain_for_one() -> 
     low, high = first.confidence_interval
     wide_low, wide_high = same.confidence_interval
     assert wide_low < low < first.difference < high < wide_high
+
+
+@pytest.mark.parametrize("guarantee", ["simultaneous", "fdr"])
+@pytest.mark.parametrize("groups", [["sex = f"], ["sex = f", "sex = m"]])
+def test_a_gate_on_named_groups_goes_by_what_is_certain(groups: list[str], guarantee: str) -> None:
+    frame = pd.DataFrame({"sex": ["f"] * 60 + ["m"] * 60})
+    said = [1] * 30 + [0] * 30 + [1] * 37 + [0] * 23
+
+    def code(**options: Any) -> int:
+        found = testsgd.audit_predictions(
+            said, sensitive_features=frame, groups=groups, guarantee=guarantee, **options
+        )
+        low, high = found.summary.groups[0].confidence_interval
+        assert low < 0 < high
+        return found.verdict.exit_code
+
+    # The difference is 11.7 points, and may be chance.
+    assert code(fail_above=0.1) == 3
+    assert code(fail_below_ratio=0.85) == 3
+    assert code(fail_above=0.15) == 0
+    if guarantee == "simultaneous":
+        assert code(fail_above=0.15, strict=True) == 3
 
 
 @pytest.mark.parametrize("sampling", ["pooled", "independent"])
@@ -176,7 +197,7 @@ def test_a_group_that_does_not_differ_is_said_not_to() -> None:
     half = people(1000).assign(age=60 + np.arange(1000) % 9)
     frame = pd.concat([half.assign(sex="female"), half.assign(sex="male")], ignore_index=True)
     result = audited(frame, "sex = male")
-    assert "not statistically significant" in result.verdict.headline
+    assert "no statistically significant" in result.verdict.headline
     [group] = result.summary.groups
     assert group.difference == 0
     both = audited(frame, "sex = male", "sex = female")

@@ -24,7 +24,6 @@ from testsgd.auditing.guarantee import (
     Guarantee,
     guarantee_of_kind,
     is_significant,
-    per_group,
 )
 from testsgd.auditing.independent import sample_independent
 from testsgd.auditing.max_statistic import simultaneous
@@ -305,12 +304,11 @@ def _guarantee(audit: RowAudit, answers: Answers, rule_sets: FrequentRuleSets) -
     """Return the guarantee of the kind that is asked for."""
     parameters = audit.parameters
     estimates = answers.estimates
-    if audit.named and len(rule_sets) == 1:
-        # There is nothing else that its interval is to hold together with.
-        return per_group(estimates, parameters.confidence)
+    # A single group needs no bootstrap: its interval holds together with itself.
+    alone = audit.named and len(rule_sets) == 1
     # The bootstrap takes rows for independent.
     dependent = audit.given is not None or audit.table.clusters is not None
-    if parameters.guarantee != "simultaneous" or dependent:
+    if parameters.guarantee != "simultaneous" or dependent or alone:
         return guarantee_of_kind(parameters.guarantee, estimates, parameters.confidence)
     [shared] = rule_sets.totals(audit.contingency, answers.cell_samples[None])
     return simultaneous(

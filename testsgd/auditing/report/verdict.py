@@ -430,18 +430,11 @@ def _headline(group: GroupSummary, summary: AuditSummary) -> str:
     no_own = no_own_effect(group, summary)
     if nothing_significant(summary):
         unequal = significant_error_rate(summary, words)
-        if summary.parameters.groups:
-            return (
-                f"None of {plural(summary.counts.groups, 'named group')} has a statistically "
-                f"significant {no_own}difference in {words.rate.lower()}"
-                f"{f'; {unequal}' if unequal else ''}. {_may_be_chance(group, summary)}"
-            )
         subject = f"No group {_judged_size(summary)} has a"
-        if summary.holdout is not None:
-            estimated = _estimated_groups(summary)
-            subject = f"None of {estimated} has a"
+        if (compared := _compared_alone(summary)) is not None:
+            subject = f"None of {compared} has a"
             if summary.counts.groups == 1:
-                subject = f"{_sentence(estimated)} has no"
+                subject = f"{_sentence(compared)} has no"
         return (
             f"{subject} statistically significant {no_own}difference "
             f"in {words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
@@ -513,7 +506,9 @@ def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
         "The largest difference that was seen" if by_size else "The difference of the first group"
     )
     if by_size and summary.holdout is not None:
-        which = "The largest difference there" if summary.counts.groups > 1 else "Its difference"
+        which = "The largest difference there"
+    if by_size and _compared_alone(summary) is not None and summary.counts.groups == 1:
+        which = "Its difference"
     return (
         f"{which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
         f"against {percent(group.rate_out)} of {others}, {among[0].lower()}{among[1:]}), may be "
@@ -577,8 +572,7 @@ def _judged_size(summary: AuditSummary) -> str:
 def _judged_groups(summary: AuditSummary) -> str:
     """Write which groups a gate passed for."""
     if summary.parameters.groups:
-        judged = summary.counts.groups
-        return "the named group" if judged == 1 else f"the {count(judged)} named groups"
+        return _named_groups(summary)
     holdout = summary.holdout
     if holdout is not None:
         if holdout.largest_unestimated is None and holdout.smallest_unestimated_ratio is None:
@@ -586,6 +580,18 @@ def _judged_groups(summary: AuditSummary) -> str:
         others = f"all others that were searched, {_judged_size(summary)}".rstrip(",")
         return f"{_estimated_groups(summary)} and {others}"
     return f"every group {_judged_size(summary)}".rstrip(",")
+
+
+def _compared_alone(summary: AuditSummary) -> str | None:
+    """Name the groups that were compared if these are not all of a search; None if they are."""
+    if summary.parameters.groups:
+        return _named_groups(summary)
+    return None if summary.holdout is None else _estimated_groups(summary)
+
+
+def _named_groups(summary: AuditSummary) -> str:
+    named = summary.counts.groups
+    return "the named group" if named == 1 else f"the {count(named)} named groups"
 
 
 def _estimated_groups(summary: AuditSummary) -> str:
@@ -606,7 +612,9 @@ def _possible_features(summary: AuditSummary) -> int:
 def _interval_name(summary: AuditSummary) -> str:
     """Name the confidence intervals, with their confidence and what they are adjusted for."""
     name = f"{share(summary.guarantee.confidence)} confidence interval"
-    return f"simultaneous {name}" if summary.guarantee.kind == "simultaneous" else name
+    # That of a group that was named alone has nothing to hold together with.
+    together = summary.guarantee.kind == "simultaneous" and summary.guarantee.groups != 1
+    return f"simultaneous {name}" if together else name
 
 
 def _difference_name(group: GroupSummary, summary: AuditSummary) -> str:
