@@ -190,6 +190,13 @@ def test_mistakes_of_usage_point_to_the_help_of_the_command(
     assert fails(*arguments).endswith(f"; see testsgd {arguments[0]} --help\n")
 
 
+def test_comparison_asked_for_sensitive_features_points_to_a_description(fails: Fails) -> None:
+    told = fails("compare", "people.csv", "--model", "m", "--sensitive", "sex")
+
+    assert "--sensitive" in told
+    assert "testsgd init people.csv" in told
+
+
 @pytest.mark.parametrize(
     ("arguments", "command"),
     [

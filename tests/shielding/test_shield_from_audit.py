@@ -286,6 +286,19 @@ def test_options_that_no_shield_has(
     assert not Path("shields").exists()
 
 
+def test_written_twice_says_that_it_may_have_been_changed(
+    saved: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(["shield", "init", "--from", str(saved)]) == 0
+    capsys.readouterr()
+
+    assert _run(["shield", "init", "--from", str(saved)]) == 2
+    told = capsys.readouterr().err
+    assert "there is such a file already, which may have been changed by hand" in told
+    assert "--force" in told
+    assert _run(["shield", "init", "--from", str(saved), "--force"]) == 0
+
+
 def test_a_field_that_an_event_has_itself(people: pd.DataFrame) -> None:
     renamed = people[SENSITIVE].rename(columns={"race": "group"})
     result = testsgd.audit_predictions(

@@ -153,7 +153,12 @@ class AuditParameters(Parameters):
         "terms, for rows the own effect of the sensitive features. auto is that for texts, unless "
         "nothing is compared in pairs, and else the lower bound.",
     )
-    top: int = parameter(100, "How many groups the reports hold.", at_least=1)
+    top: int = parameter(
+        100,
+        "How many groups of the ranking the reports hold. The distinct groups and those of the "
+        "explaining rules are added if they come later.",
+        at_least=1,
+    )
     seed: int = parameter(0, "Same seed, same result.", at_least=0)
     runs: int = parameter(
         1,

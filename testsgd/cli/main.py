@@ -47,6 +47,11 @@ from testsgd.io import (
 # twentieth of the time of a small audit.
 _COLLECTED_AFTER = (50_000, 20, 20)
 
+# What to do in place of an option that a command does not have, and others have.
+_INSTEAD = {
+    ("testsgd compare", "--sensitive"): "write a description of the columns with testsgd init "
+    "people.csv --sensitive sex > people.toml, and give people.toml in place of people.csv"
+}
 # A number of hundreds of digits in a message of typer's, and how it begins.
 _LONG_NUMBER = re.compile(r"(\d{20})\d{20,}")
 # Characters that are shown of a file's name that is too long, and of a warning.
@@ -389,7 +394,9 @@ def _outcome(arguments: list[str] | None) -> int:
             if message := _LONG_NUMBER.sub(r"\1…", error.format_message()):
                 words = sys.argv[1:] if arguments is None else arguments
                 command = _command_of(words)
-                print_error(f"{message.rstrip('.')}; see {command} --help")
+                option = str(getattr(error, "option_name", None))
+                remedy = _INSTEAD.get((command, option), f"see {command} --help")
+                print_error(f"{message.rstrip('.')}; {remedy}")
             return USAGE_ERROR
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             return _unwritten(error)

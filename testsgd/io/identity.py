@@ -280,11 +280,11 @@ def check_replaceable(
     remedy = OTHER_FILE_REMEDY if gone_on_with else "choose another name, or give --force"
     present = kind_of_file(target)
     if present is None:
-        raise ConfigurationError(
-            "there is a file that testsgd does not know as its own",
-            where=str(target),
-            remedy=remedy,
-        )
+        what = "there is a file that testsgd does not know as its own"
+        if target.suffix == ".toml":
+            # Specifications are written to be edited, so they carry no mark.
+            what = "there is such a file already, which may have been changed by hand"
+        raise ConfigurationError(what, where=str(target), remedy=remedy)
     if by is None and kind is None:
         return
     new = kind if by is None else _kind_of_new(Path(by), target)

@@ -81,7 +81,12 @@ class MetricParameters(Parameters):
         at_most=1,
         example="a share such as 0.8",
     )
-    top: int = parameter(20, "How many groups of each metric the reports hold.", at_least=1)
+    top: int = parameter(
+        20,
+        "How many groups of each metric's ranking the reports hold. Distinct groups are added if "
+        "they come later.",
+        at_least=1,
+    )
     seed: int = parameter(0, "Same seed, same result.", at_least=0)
     holdout: float | None = parameter(
         None,
