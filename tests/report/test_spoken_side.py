@@ -88,6 +88,7 @@ AUDITS = {
         mode="sampled",
         estimand="neighbourhood",
         groups=["gender = female and age < 30"],
+        guarantee="per-group",
         error_margin=0.1,
     ),
 }
