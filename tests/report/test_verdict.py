@@ -135,6 +135,17 @@ def words(judged: Verdict) -> str:
     return " ".join([judged.headline, *judged.sentences])
 
 
+def test_the_headline_says_of_how_many_rows_and_within_which_margin_rates_are_estimated() -> None:
+    drawn = {"exact": False, "samples_in": 123, "samples_out": 234, "margin": 0.0785}
+    headline = judge([group(-0.3, **drawn)], estimand="observed").headline
+    assert {"357", "1,000", "7.8"} <= set(re.findall(r"[\d,.]+\d", headline))
+    # All rows were asked about, and samples of neighbours are none of the rows.
+    complete = judge([group(-0.3, margin=0.0785)], estimand="observed").headline
+    neighbours = judge([group(-0.3, **drawn)], estimand="neighbourhood").headline
+    for other in (complete, neighbours):
+        assert "7.8" not in other
+
+
 @pytest.mark.parametrize("outcome", ["benefit", "harm", "neither"])
 @pytest.mark.parametrize("difference", [-0.234, 0.107])
 def test_the_headline_begins_with_those_who_are_worse_off(difference: float, outcome: str) -> None:

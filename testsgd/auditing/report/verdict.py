@@ -237,6 +237,7 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     if holdout is not None:
         rows_estimated = plural(holdout.estimated, words.one, words.many)
         restrictions.append(f"estimated on {rows_estimated} held out")
+    restrictions += _drawn_rows(summary)
     if parameters.groups:
         which = "named groups" if summary.counts.candidates > 1 else "a named group"
         restrictions.append(f"{which}, no search")
@@ -249,6 +250,21 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     if not restrictions:
         return headline
     return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
+
+
+def _drawn_rows(summary: AuditSummary) -> list[str]:
+    """Write that the observed rates are of some rows only, and how far they may be off."""
+    top = next((group for group in summary.groups if group.decided), None)
+    of_rows = summary.data.kind == "rows" and summary.parameters.estimand == "observed"
+    if top is None or not of_rows or top.exact:
+        return []
+    asked = top.samples_in + top.samples_out
+    rows = top.n_in + top.n_out
+    if asked >= rows:
+        return []
+    of_all = plural(rows, vocabulary(summary).one)
+    margin = size_points(top.margin)
+    return [f"estimated from {count(asked)} of {of_all}, with a sampling margin of {margin}"]
 
 
 def _of_decided(
