@@ -23,6 +23,7 @@ from testsgd.auditing.report.summary import (
     UnjudgedSummary,
 )
 from testsgd.auditing.report.verdict import verdict
+from testsgd.auditing.report.wording import disagree
 from testsgd.report.formatting import MINUS
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
@@ -144,6 +145,35 @@ def test_the_headline_says_of_how_many_rows_and_within_which_margin_rates_are_es
     neighbours = judge([group(-0.3, **drawn)], estimand="neighbourhood").headline
     for other in (complete, neighbours):
         assert "7.8" not in other
+
+
+# Expected by the rule: 10 points lie outside of the interval and may not be by chance.
+@pytest.mark.parametrize(
+    ("margin", "other_margin", "differ"),
+    [
+        (0.0, 0.0, True),
+        (0.0, None, True),
+        (0.0, 0.099, True),
+        (0.06, 0.03, True),
+        (0.06, 0.05, False),
+        (0.0, 0.11, False),
+        (0.11, 0.0, False),
+    ],
+)
+def test_estimands_disagree_only_beyond_their_sampling_margins(
+    margin: float, other_margin: float | None, differ: bool
+) -> None:
+    other = {
+        "estimand": "neighbourhood",
+        "rate_in": 0.3,
+        "rate_out": 0.5,
+        "difference": -0.2,
+        "confidence_interval": (-0.3, -0.1),
+        "margin": other_margin,
+        "decided": True,
+        "lower_confidence_bound": 0.1,
+    }
+    assert disagree(group(-0.3, margin=margin, other=other)) is differ
 
 
 @pytest.mark.parametrize("outcome", ["benefit", "harm", "neither"])

@@ -411,12 +411,14 @@ def _other_rates(
     [other] = findings.others
     low, high = row["other_ci_low"], row["other_ci_high"]
     decided = bool(other.estimates.decided[group])
+    margin = float(other.estimates.margin[group])
     return document.EstimandRates(
         estimand=other.estimand,
         rate_in=_known(row["other_rate_in"]),
         rate_out=_known(row["other_rate_out"]),
         difference=_known(row["other_difference"]),
         confidence_interval=None if np.isnan(low) else (low, high),
+        margin=margin if np.isfinite(margin) else None,
         decided=decided,
         lower_confidence_bound=float(lower_confidence_bound(low, high)) if decided else None,
     )

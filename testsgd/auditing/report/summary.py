@@ -83,6 +83,11 @@ class EstimandRates(Part):
     confidence_interval: Interval | None = Field(
         description="confidence interval of the difference; null if unknown"
     )
+    margin: float | None = Field(
+        None,
+        ge=0,
+        description="sampling margin of both sides added; 0 if exact; null if it is not known",
+    )
     decided: bool = Field(description="false: not enough samples to judge it by this estimand")
     lower_confidence_bound: Share | None = Field(
         description="smallest size of the difference within `confidence_interval`"

@@ -341,12 +341,20 @@ def _combinations_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str
 
 
 def disagree(group: GroupSummary) -> bool:
-    """Return whether the estimands of a group disagree by more than its interval, or 5 points."""
+    """Return whether the estimands of a group disagree by more than its interval, or 5 points.
+
+    Where they were estimated from samples they do not unless they are further apart than the
+    sampling margins of both together.
+    """
     if group.other is None or group.other.difference is None:
+        return False
+    apart = abs(group.other.difference - group.difference)
+    if apart <= group.margin + (group.other.margin or 0.0):
+        # Without samples these are equal.
         return False
     low, high = group.confidence_interval
     within = low <= group.other.difference <= high
-    return not within or abs(group.other.difference - group.difference) > DISAGREEMENT
+    return not within or apart > DISAGREEMENT
 
 
 def lower_bound_points(group: GroupSummary) -> str:
