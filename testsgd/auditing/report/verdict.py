@@ -412,7 +412,8 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         sentences += not_searched_sentences(
             summary.parameters.depth, _possible_features(summary), words.feature
         )
-    return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
+    finer = summary.finer.features if summary.finer is not None else []
+    return headline, [*sentences, *unjudged_sentences(summary.unjudged, words, finer=finer)]
 
 
 def _units(summary: AuditSummary) -> list[str]:

@@ -98,7 +98,9 @@ def metrics_verdict(
         summary.parameters.depth, _sensitive_features(summary), "feature"
     )
     sentences += within_others(summary.data)
-    sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
+    sentences += unjudged_sentences(
+        summary.unjudged, PredictionWords("selection_rate"), finer=wording.looked_at_finer(summary)
+    )
     return MetricsVerdict(
         status=outcome,
         exit_code=EXIT_CODES[outcome],
