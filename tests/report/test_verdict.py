@@ -147,6 +147,23 @@ def test_the_headline_says_of_how_many_rows_and_within_which_margin_rates_are_es
         assert "7.8" not in other
 
 
+# More than 100 samples a side and a margin of at most 0.05 are asked for.
+@pytest.mark.parametrize(
+    ("samples", "margin", "advised"),
+    [
+        (101, 0.06, {"--error-margin"}),
+        (100, 0.04, {"--min-samples"}),
+        (100, 0.06, {"--min-samples", "--error-margin"}),
+    ],
+)
+def test_what_keeps_groups_from_being_judged_is_advised_to_be_changed(
+    samples: int, margin: float, advised: set[str]
+) -> None:
+    undecided = group(-0.3, decided=False, exact=False, samples_in=samples, margin=margin)
+    judged = judge([undecided], min_samples=100, error_margin=0.05)
+    assert set(re.findall(r"--[a-z-]+", judged.sentences[1])) == advised
+
+
 # Expected by the rule: 10 points lie outside of the interval and may not be by chance.
 @pytest.mark.parametrize(
     ("margin", "other_margin", "differ"),

@@ -664,8 +664,20 @@ def _why_nothing(summary: AuditSummary) -> list[str]:
         f"None of {count(counts.groups)} groups reached an error margin of "
         f"{parameters.error_margin:g} with more than {parameters.min_samples:,} samples a side "
         f"within {parameters.max_queries:,} queries.",
-        "Allow more queries, or a wider margin.",
+        _sampling_remedy(summary),
     ]
+
+
+def _sampling_remedy(summary: AuditSummary) -> str:
+    """Write what would let groups be judged that got too few samples, or a margin too wide."""
+    least = summary.parameters.min_samples
+    enough = [group for group in summary.groups if min(group.samples_in, group.samples_out) > least]
+    if enough:
+        return "Allow more queries, or a wider margin (--error-margin)."
+    # No margin is wide enough for groups with fewer samples than are asked for.
+    narrow = all(group.margin > summary.parameters.error_margin for group in summary.groups)
+    wider = " with a wider margin (--error-margin)" if narrow else ""
+    return f"Allow more queries, or fewer samples a side (--min-samples){wider}."
 
 
 def _binding_limit(summary: AuditSummary) -> str:
