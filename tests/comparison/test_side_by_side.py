@@ -59,6 +59,11 @@ def test_the_planted_group_is_the_audits_first_and_its_rows_are_those_of_its_rul
     assert first.confidence_interval is not None
     assert first.confidence_interval[0] < first.confidence_interval[1] < 0
     assert first.in_audit is None
+    sizes = []
+    for place in range(len(audit.rule_sets)):
+        rows = audit.rule_set(place).matches(audit.table)
+        sizes.append(abs(GRANTED[rows].mean() - GRANTED[~rows].mean()))
+    assert compared.widest == pytest.approx(max(sizes))
 
 
 def test_what_the_others_found_and_what_they_did_not(

@@ -83,6 +83,26 @@ def test_an_interval_that_reaches_the_limit_concludes_nothing() -> None:
         assert "which is strict" in strict.verdict.sentences[0]
 
 
+@pytest.mark.parametrize("gate", [{"fail_above": 0.1}, {"measure": "ratio", "fail_below": 0.8}])
+def test_it_is_said_by_which_metrics_a_group_is_beyond_the_limit_and_by_which_none_is_judged(
+    gate: dict[str, Any],
+) -> None:
+    frame, said = world(200, seed=4, below=0.2)
+    # Of too few people it is known that they are qualified.
+    true = (np.arange(200) < 10).astype(int)
+    metrics = ["selection_rate", "true_positive_rate"]
+    result = audit(frame, said, true, metrics=metrics, **gate)
+    assert result.exit_code == 3
+    largest = result.summary.metrics[0].largest
+    assert largest is not None
+    beyond, unjudged = result.verdict.sentences[0].split(";")
+    size = f"{1 - largest:.3f}" if "measure" in gate else f"{100 * largest:.1f} points"
+    assert f"{size} (selection rate)" in beyond
+    assert "true" not in beyond
+    assert "true positive rate" in unjudged
+    assert "selection" not in unjudged
+
+
 def test_a_certain_difference_fails_a_strict_gate() -> None:
     frame, said = world(8000, seed=4, below=0.3)
     assert audit(frame, said, strict=True, fail_above=0.1).exit_code == 1

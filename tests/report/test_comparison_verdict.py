@@ -8,7 +8,7 @@ from comparison_documents import finding, method, near, settings, several_method
 
 from testsgd.comparison import ComparisonVerdict
 from testsgd.comparison.report.summary import MethodSummary
-from testsgd.comparison.report.verdict import comparison_verdict
+from testsgd.comparison.report.verdict import comparison_verdict, smallest_share
 
 
 def verdict(methods: list[dict[str, Any]]) -> ComparisonVerdict:
@@ -45,6 +45,20 @@ def test_several_methods() -> None:
     )
     assert said.sentences[-1] == "Not run here: DivExplorer; why is said below."
     assert said.exit_code == 0
+
+
+def test_no_other_method_has_the_widest_if_an_unlisted_group_of_the_audit_is_wider() -> None:
+    methods = several_methods()
+    for widest, named in ((0.26, True), (0.27, False), (0.28, False)):
+        methods[0]["widest"] = widest
+        assert ("the widest difference" in " ".join(verdict(methods).sentences)) is named
+
+
+def test_the_smallest_share_of_rows_is_written_with_three_digits() -> None:
+    methods = several_methods()
+    chosen = settings(methods)
+    for theta, written in ((0.05, "5%"), (50 / 1200, "4.17%"), (0.001, "0.1%")):
+        assert smallest_share(chosen.model_copy(update={"theta": theta})) == written
 
 
 def test_an_interval_with_both_signs_is_nothing_sure() -> None:

@@ -58,13 +58,26 @@ def test_counts_and_the_surest_follow_from_all_intervals(result: AuditResult) ->
     assert told.largest_bound_rank == 1 + int(np.argmax(sizes))
 
 
+def test_of_two_sides_with_the_same_bound_that_ranked_first_has_the_largest() -> None:
+    # By rounding the bound of the other side of these is larger, by a part of 10^16.
+    side = ["maj"] * 3608 + ["min"] * 392
+    selected = [0] * 1833 + [1] * 1775 + [0] * 319 + [1] * 73
+    told = testsgd.audit_predictions(selected, sensitive_features={"q": side}, stability=0).summary
+    assert told.groups[0].text == "q = min"
+    assert told.guarantee.largest_bound_rank == 1
+    assert [item.first for item in told.estimands] == ["q = min"]
+
+
 def test_the_surest_group_is_in_the_summary_however_far_down_it_ranks(
     result: AuditResult,
 ) -> None:
     findings = known(result)
     assert findings.guarantee is not None
     last = int(findings.ranking[-1])
-    moved = replace(findings, guarantee=replace(findings.guarantee, largest_bound_group=last))
+    bounds = findings.guarantee.lower_bounds.copy()
+    bounds[last] = 0.99
+    surest = replace(findings.guarantee, largest_bound_group=last, lower_bounds=bounds)
+    moved = replace(findings, guarantee=surest)
     ranks = [group.rank for group in summarise(moved).groups]
     assert ranks[-1] == len(findings.ranking)
     assert ranks == sorted(ranks)

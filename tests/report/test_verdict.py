@@ -23,6 +23,7 @@ from testsgd.auditing.report.summary import (
     UnjudgedSummary,
 )
 from testsgd.auditing.report.verdict import verdict
+from testsgd.auditing.report.wording import disagree
 from testsgd.report.formatting import MINUS
 
 UNJUDGED = UnjudgedSummary(fewest=50, combinations=40, unjudged=0, rows=0, share=0)
@@ -133,6 +134,63 @@ def unknown(rows: int, *, fewest: int = 50, of: int = 1000) -> UnjudgedSummary:
 
 def words(judged: Verdict) -> str:
     return " ".join([judged.headline, *judged.sentences])
+
+
+def test_the_headline_says_of_how_many_rows_and_within_which_margin_rates_are_estimated() -> None:
+    drawn = {"exact": False, "samples_in": 123, "samples_out": 234, "margin": 0.0785}
+    headline = judge([group(-0.3, **drawn)], estimand="observed").headline
+    assert {"357", "1,000", "7.8"} <= set(re.findall(r"[\d,.]+\d", headline))
+    # All rows were asked about, and samples of neighbours are none of the rows.
+    complete = judge([group(-0.3, margin=0.0785)], estimand="observed").headline
+    neighbours = judge([group(-0.3, **drawn)], estimand="neighbourhood").headline
+    for other in (complete, neighbours):
+        assert "7.8" not in other
+
+
+# More than 100 samples a side and a margin of at most 0.05 are asked for.
+@pytest.mark.parametrize(
+    ("samples", "margin", "advised"),
+    [
+        (101, 0.06, {"--error-margin"}),
+        (100, 0.04, {"--min-samples"}),
+        (100, 0.06, {"--min-samples", "--error-margin"}),
+    ],
+)
+def test_what_keeps_groups_from_being_judged_is_advised_to_be_changed(
+    samples: int, margin: float, advised: set[str]
+) -> None:
+    undecided = group(-0.3, decided=False, exact=False, samples_in=samples, margin=margin)
+    judged = judge([undecided], min_samples=100, error_margin=0.05)
+    assert set(re.findall(r"--[a-z-]+", judged.sentences[1])) == advised
+
+
+# Expected by the rule: 10 points lie outside of the interval and may not be by chance.
+@pytest.mark.parametrize(
+    ("margin", "other_margin", "differ"),
+    [
+        (0.0, 0.0, True),
+        (0.0, None, True),
+        (0.0, 0.099, True),
+        (0.06, 0.03, True),
+        (0.06, 0.05, False),
+        (0.0, 0.11, False),
+        (0.11, 0.0, False),
+    ],
+)
+def test_estimands_disagree_only_beyond_their_sampling_margins(
+    margin: float, other_margin: float | None, differ: bool
+) -> None:
+    other = {
+        "estimand": "neighbourhood",
+        "rate_in": 0.3,
+        "rate_out": 0.5,
+        "difference": -0.2,
+        "confidence_interval": (-0.3, -0.1),
+        "margin": other_margin,
+        "decided": True,
+        "lower_confidence_bound": 0.1,
+    }
+    assert disagree(group(-0.3, margin=margin, other=other)) is differ
 
 
 @pytest.mark.parametrize("outcome", ["benefit", "harm", "neither"])

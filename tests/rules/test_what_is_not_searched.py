@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 import testsgd
+from testsgd.auditing import AuditResult
+from testsgd.auditing.report.vocabulary import PredictionWords
+from testsgd.auditing.report.wording import unjudged_sentences
 
 ROWS = 4000
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 0, "fail_above": 0.3}
@@ -60,6 +64,49 @@ def test_finer_cuts_find_what_happens_within_a_bin() -> None:
     assert result.verdict.exit_code == 1
     assert result.summary.finer is not None
     assert result.summary.finer.text.startswith("wealth < ")
+
+
+def within_a_bin(values: NDArray[np.int64], *, edges: list[int]) -> AuditResult:
+    """Audit equal answers for people most of whom are in one bin of a number."""
+    frame = pd.DataFrame({"wealth": values, "sex": np.where(np.arange(ROWS) % 2, "f", "m")})
+    said = np.arange(ROWS) % 4 < 2
+    declared = {"type": "integer", "range": [edges[0], edges[-1]], "edges": edges}
+    return testsgd.audit_predictions(
+        said.astype(int), sensitive_features=frame, features={"wealth": declared}, **QUICK
+    )
+
+
+def about_bins(result: AuditResult) -> str:
+    finer = [] if result.summary.finer is None else result.summary.finer.features
+    words = PredictionWords("selection_rate")
+    return " ".join(unjudged_sentences(result.summary.unjudged, words, finer=finer))
+
+
+def test_of_a_bin_that_finer_cuts_looked_into_it_is_not_said_that_nothing_did() -> None:
+    values = np.random.default_rng(1).integers(0, 99, ROWS)
+    result = within_a_bin(values, edges=[0, 70, 100])
+    [coarse] = result.summary.unjudged.coarse_bins
+    assert (coarse.feature, coarse.one_value) == ("wealth", False)
+    assert result.summary.finer is not None
+    assert "wealth < 70" in about_bins(result)
+    told = " ".join(result.verdict.sentences)
+    assert about_bins(result) in told
+    # Without such a look it is another sentence, with an advice.
+    without = unjudged_sentences(result.summary.unjudged, PredictionWords("selection_rate"))
+    assert "--bins" in " ".join(without)
+    assert "--bins" not in told
+
+
+def test_other_bins_are_not_advised_where_nearly_all_have_one_value() -> None:
+    values = np.random.default_rng(1).integers(1, 99, ROWS)
+    values[np.arange(ROWS) % 10 > 0] = 0
+    result = within_a_bin(values, edges=[0, 3, 100])
+    [coarse] = result.summary.unjudged.coarse_bins
+    assert coarse.one_value
+    words = PredictionWords("selection_rate")
+    assert "--bins" not in " ".join(unjudged_sentences(result.summary.unjudged, words))
+    looked = unjudged_sentences(result.summary.unjudged, words, finer=["wealth"])
+    assert "wealth" not in " ".join(looked)
 
 
 def test_bins_from_the_data_find_it() -> None:

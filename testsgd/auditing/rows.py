@@ -283,6 +283,7 @@ def _not_judged(
         min_outside=audit.min_outside,
         max_features=depth,
         max_dilution=audit.parameters.max_dilution,
+        table=audit.table,
     )
     return tuple(small), unjudged
 

@@ -129,6 +129,11 @@ class MethodSummary(Part):
     distinct: Count = Field(description="findings without near copies, listed here or not")
     compared: Count = Field(description="of those listed: which could be looked for among others")
     only: Count = Field(description="of those compared: which no other method found")
+    widest: Share | None = Field(
+        None,
+        description="of the audit: the largest size of a difference of all its groups, listed here "
+        "or not, by the model's decisions on the rows as they are; null for other methods",
+    )
     figures: list[FigureSummary] = Field(description="what else it measured")
     groups: Count | None = Field(description="groups examined; null if it examines none")
     queries: Count = Field(description="rows it asked the model about, beside the rows as they are")

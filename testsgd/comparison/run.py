@@ -22,7 +22,13 @@ from testsgd.comparison.outcome import (
     Nearest,
     side_of,
 )
-from testsgd.comparison.testsgd_method import AUDIT, audit_as_method, first_groups, time_search
+from testsgd.comparison.testsgd_method import (
+    AUDIT,
+    audit_as_method,
+    first_groups,
+    time_search,
+    widest_difference,
+)
 from testsgd.data import Table
 from testsgd.errors import ParameterError
 from testsgd.models import LoadedModel, Model
@@ -101,6 +107,7 @@ def _compared(
         compared=sum(finding.only is not None for finding in findings),
         only=sum(finding.only is True for finding in findings),
         groups_per_second=groups / seconds if groups and seconds > 0 else None,
+        widest=widest_difference(audit) if result.method == AUDIT else None,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing import TableFindings
+from testsgd.auditing.findings import Estimated
 from testsgd.baselines import (
     METHODS,
     MOST_FINDINGS,
@@ -81,6 +82,16 @@ def audit_as_method(findings: TableFindings, *, seconds: float) -> BaselineResul
         seconds=seconds,
         note="" if findings.mode == "exact" else "The rates are estimated from samples.",
     )
+
+
+def widest_difference(findings: TableFindings) -> float | None:
+    """Return the largest size of an observed difference of all groups; None if none is known."""
+    first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
+    for estimated in (first, *findings.others):
+        sizes = estimated.estimates.score[estimated.estimates.sampled]
+        if estimated.estimand == "observed" and len(sizes):
+            return float(sizes.max())
+    return None
 
 
 def time_search(subject: Subject) -> tuple[int, float]:

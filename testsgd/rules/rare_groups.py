@@ -12,14 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from testsgd.data import Table
 from testsgd.rules.axes import IntervalAxis
 from testsgd.rules.contingency import Contingency, Counts, feature_subsets
 from testsgd.rules.mining import FrequentRuleSets
-from testsgd.rules.rule import RuleSet
+from testsgd.rules.rule import IntervalRule, RuleSet
 from testsgd.rules.universes import Universes
 
 # A bin with a larger share of the rows is coarse.
 _MOST_IN_A_BIN = 0.5
+# With a larger share of the rows of a bin a value is nearly the only one in it.
+_NEARLY_ALL = 0.95
 # Groups whose members are looked up together: with some thousand combinations a few megabytes.
 _GROUPS_AT_ONCE = 512
 # Combinations of single values of more features are of a few people each, and there are very many.
@@ -40,6 +43,9 @@ class CoarseBin:
 
     text: str  # The bin as a rule.
     share: float  # Its share of all rows.
+    feature: str = ""  # The number.
+    # Whether nearly all rows of the bin have the same value, so that other bins tell no more.
+    one_value: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,7 @@ def unjudged_rows(
     max_dilution: float,
     min_outside: int | None = None,
     rows: Counts | None = None,
+    table: Table | None = None,
 ) -> Unjudged:
     """Count the rows whose combination of sensitive values no judged group isolates.
 
@@ -91,6 +98,8 @@ def unjudged_rows(
         Fewest rows outside of a judged group, if not `min_count` as well.
     rows : numpy.ndarray of int64, shape (cells,), optional
         How many there are of each combination, if not those of the contingency table.
+    table : Table, optional
+        The rows, to say of which bins nearly all rows have the same value.
 
     Returns
     -------
@@ -109,7 +118,7 @@ def unjudged_rows(
         int(unjudged.sum()),
         int(rows[unjudged].sum()),
         features=_undescribed_features(contingency, rows, min_count, least_outside),
-        coarse_bins=_coarse_bins(contingency, rows),
+        coarse_bins=_coarse_bins(contingency, rows, table),
     )
 
 
@@ -180,7 +189,9 @@ def _undescribed_features(
     return tuple(undescribed)
 
 
-def _coarse_bins(contingency: Contingency, rows: Counts) -> tuple[CoarseBin, ...]:
+def _coarse_bins(
+    contingency: Contingency, rows: Counts, table: Table | None
+) -> tuple[CoarseBin, ...]:
     """Return the bins of numbers that more than half of the rows are in."""
     coarse = []
     for index, axis in enumerate(contingency.axes):
@@ -190,9 +201,17 @@ def _coarse_bins(contingency: Contingency, rows: Counts) -> tuple[CoarseBin, ...
         fullest = int(np.argmax(of_cells))
         rule = axis.cell_rule(fullest)
         share = float(of_cells[fullest] / max(1, rows.sum()))
-        if rule is not None and share > _MOST_IN_A_BIN:
-            coarse.append(CoarseBin(rule.text, share))
+        if isinstance(rule, IntervalRule) and share > _MOST_IN_A_BIN:
+            one_value = table is not None and _has_one_value(rule, table)
+            coarse.append(CoarseBin(rule.text, share, axis.feature, one_value))
     return tuple(coarse)
+
+
+def _has_one_value(rule: IntervalRule, table: Table) -> bool:
+    """Return whether nearly all rows of a bin have the same value."""
+    values = table.numbers(rule.feature)[rule.matches(table)]
+    _, times = np.unique(values, return_counts=True)
+    return bool(times.max(initial=0) >= _NEARLY_ALL * len(values))
 
 
 def small_groups(

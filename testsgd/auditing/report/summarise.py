@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.auditing.findings import Estimated, Findings, TableFindings
+from testsgd.auditing.guarantee import Guarantee
 from testsgd.auditing.repeated_runs import SeedRuns
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.base_rates import BaseRates, base_rates_of_look, group_base_rates
@@ -52,6 +53,8 @@ _EXPLAINED = 10
 # Near-duplicates that are named, and features whose move changes the first group's difference.
 _EXAMPLES = 3
 _MOVED = 3
+# Bounds that are less apart than this are equal but for rounding.
+_ROUNDING = 1e-9
 
 
 def summarise(
@@ -79,7 +82,7 @@ def summarise(
     parameters = replace(findings.parameters, rank_by=findings.parameters.ranked_by)
     ranks = {int(group): rank for rank, group in enumerate(findings.ranking, start=1)}
     groups = _groups(findings, ranks)
-    estimands = _estimands(findings)
+    estimands = _estimands(findings, ranks)
     terms = None
     if are_of_texts(findings):
         # Imported here: the report of a table loads nothing of texts.
@@ -286,7 +289,7 @@ def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:
         *top,
         *findings.distinct,
         *findings.explaining,
-        findings.guarantee.largest_bound_group,
+        _surest_group(findings.guarantee, ranks),
     }
     groups = np.array(sorted(chosen & ranks.keys(), key=ranks.__getitem__), dtype=np.intp)
     explained = {*findings.highlights[:_EXPLAINED], *findings.ranking[:_EXPLAINED].tolist()}
@@ -374,7 +377,7 @@ def _guarantee(findings: Findings, ranks: dict[int, int]) -> document.GuaranteeS
     """Return what the confidence intervals hold for."""
     guarantee = findings.guarantee
     by_q_values = guarantee.q_values is not None
-    largest = guarantee.largest_bound_group
+    largest = _surest_group(guarantee, ranks)
     return document.GuaranteeSummary.of(
         guarantee,
         # Discoveries are those of the q-values; an interval may fall on the other side.
@@ -383,6 +386,20 @@ def _guarantee(findings: Findings, ranks: dict[int, int]) -> document.GuaranteeS
         significant_terms=findings.significant_terms,
         largest_bound_rank=None if largest is None else ranks.get(largest),
     )
+
+
+def _surest_group(guarantee: Guarantee, ranks: dict[int, int]) -> int | None:
+    """Return the group with the largest lower bound, of equal ones that which is ranked first.
+
+    A group and its complement have the same bound but for rounding.
+    """
+    largest = guarantee.largest_bound_group
+    if largest is None:
+        return None
+    bounds = guarantee.lower_bounds
+    equal = np.flatnonzero(np.abs(bounds - bounds[largest]) <= _ROUNDING).tolist()
+    ranked = [group for group in equal if group in ranks]
+    return min(ranked, key=ranks.__getitem__, default=largest)
 
 
 def _other_rates(
@@ -394,18 +411,20 @@ def _other_rates(
     [other] = findings.others
     low, high = row["other_ci_low"], row["other_ci_high"]
     decided = bool(other.estimates.decided[group])
+    margin = float(other.estimates.margin[group])
     return document.EstimandRates(
         estimand=other.estimand,
         rate_in=_known(row["other_rate_in"]),
         rate_out=_known(row["other_rate_out"]),
         difference=_known(row["other_difference"]),
         confidence_interval=None if np.isnan(low) else (low, high),
+        margin=margin if np.isfinite(margin) else None,
         decided=decided,
         lower_confidence_bound=float(lower_confidence_bound(low, high)) if decided else None,
     )
 
 
-def _estimands(findings: Findings) -> list[document.EstimandSummary]:
+def _estimands(findings: Findings, ranks: dict[int, int]) -> list[document.EstimandSummary]:
     """Return what the audit found by each estimand, the one that groups are ranked by first."""
     first = Estimated(findings.parameters.estimand, findings.estimates, findings.guarantee)
     summaries = []
@@ -421,7 +440,7 @@ def _estimands(findings: Findings) -> list[document.EstimandSummary]:
             "simultaneous": float(guarantee.largest_bound),
             "fdr": float(score[guarantee.discoveries].max(initial=0.0)),
         }[guarantee.kind]
-        leading = guarantee.largest_bound_group
+        leading = _surest_group(guarantee, ranks)
         summaries.append(
             document.EstimandSummary(
                 estimand=estimated.estimand,

@@ -83,6 +83,11 @@ class EstimandRates(Part):
     confidence_interval: Interval | None = Field(
         description="confidence interval of the difference; null if unknown"
     )
+    margin: float | None = Field(
+        None,
+        ge=0,
+        description="sampling margin of both sides added; 0 if exact; null if it is not known",
+    )
     decided: bool = Field(description="false: not enough samples to judge it by this estimand")
     lower_confidence_bound: Share | None = Field(
         description="smallest size of the difference within `confidence_interval`"
@@ -155,6 +160,12 @@ class CoarseBin(Part):
 
     text: str = Field(description="the bin as people write it")
     share: Share = Field(description="share of the rows in it")
+    feature: str = Field("", description="the number")
+    one_value: bool = Field(
+        False,
+        description="true: nearly all of these rows have the same value, so that other bins tell "
+        "no more; false if it is not known",
+    )
 
 
 class UnjudgedSummary(Part):
@@ -184,8 +195,8 @@ class UnjudgedSummary(Part):
     )
     coarse_bins: list[CoarseBin] = Field(
         default_factory=list,
-        description="bins of numbers with more than half of the rows, within which nothing was "
-        "looked for",
+        description="bins of numbers with more than half of the rows, within which only finer "
+        "cuts looked, where there are any",
     )
 
 

@@ -237,6 +237,7 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     if holdout is not None:
         rows_estimated = plural(holdout.estimated, words.one, words.many)
         restrictions.append(f"estimated on {rows_estimated} held out")
+    restrictions += _drawn_rows(summary)
     if parameters.groups:
         which = "named groups" if summary.counts.candidates > 1 else "a named group"
         restrictions.append(f"{which}, no search")
@@ -249,6 +250,21 @@ def _restricted(headline: str, summary: AuditSummary) -> str:
     if not restrictions:
         return headline
     return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
+
+
+def _drawn_rows(summary: AuditSummary) -> list[str]:
+    """Write that the observed rates are of some rows only, and how far they may be off."""
+    top = next((group for group in summary.groups if group.decided), None)
+    of_rows = summary.data.kind == "rows" and summary.parameters.estimand == "observed"
+    if top is None or not of_rows or top.exact:
+        return []
+    asked = top.samples_in + top.samples_out
+    rows = top.n_in + top.n_out
+    if asked >= rows:
+        return []
+    of_all = plural(rows, vocabulary(summary).one)
+    margin = size_points(top.margin)
+    return [f"estimated from {count(asked)} of {of_all}, with a sampling margin of {margin}"]
 
 
 def _of_decided(
@@ -396,7 +412,8 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         sentences += not_searched_sentences(
             summary.parameters.depth, _possible_features(summary), words.feature
         )
-    return headline, [*sentences, *unjudged_sentences(summary.unjudged, words)]
+    finer = summary.finer.features if summary.finer is not None else []
+    return headline, [*sentences, *unjudged_sentences(summary.unjudged, words, finer=finer)]
 
 
 def _units(summary: AuditSummary) -> list[str]:
@@ -655,8 +672,20 @@ def _why_nothing(summary: AuditSummary) -> list[str]:
         f"None of {count(counts.groups)} groups reached an error margin of "
         f"{parameters.error_margin:g} with more than {parameters.min_samples:,} samples a side "
         f"within {parameters.max_queries:,} queries.",
-        "Allow more queries, or a wider margin.",
+        _sampling_remedy(summary),
     ]
+
+
+def _sampling_remedy(summary: AuditSummary) -> str:
+    """Write what would let groups be judged that got too few samples, or a margin too wide."""
+    least = summary.parameters.min_samples
+    enough = [group for group in summary.groups if min(group.samples_in, group.samples_out) > least]
+    if enough:
+        return "Allow more queries, or a wider margin (--error-margin)."
+    # No margin is wide enough for groups with fewer samples than are asked for.
+    narrow = all(group.margin > summary.parameters.error_margin for group in summary.groups)
+    wider = " with a wider margin (--error-margin)" if narrow else ""
+    return f"Allow more queries, or fewer samples a side (--min-samples){wider}."
 
 
 def _binding_limit(summary: AuditSummary) -> str:

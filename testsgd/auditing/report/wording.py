@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from testsgd.auditing.different_people import MOST_SHARED
 from testsgd.auditing.explaining import CorrelatedFeature
 from testsgd.auditing.report.error_rates import ErrorRateSummary
 from testsgd.auditing.report.summary import (
     AuditSummary,
+    CoarseBin,
     DataSummary,
     EstimandRates,
     GroupSummary,
@@ -279,12 +280,22 @@ def not_searched_sentences(depth: int, possible: int, feature: str) -> list[str]
     return [f"Groups that are described by more than {plural(depth, feature)} were not searched."]
 
 
-def unjudged_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str]:
-    """Write who could not be judged, and which features say little; nothing if there are none."""
-    return [*unjudged_features(unjudged, words), *_combinations_sentences(unjudged, words)]
+def unjudged_sentences(
+    unjudged: UnjudgedSummary, words: Words, *, finer: Collection[str] = ()
+) -> list[str]:
+    """Write who could not be judged, and which features say little; nothing if there are none.
+
+    `finer` are the numbers that were looked at again with finer cuts.
+    """
+    return [
+        *unjudged_features(unjudged, words, finer=finer),
+        *_combinations_sentences(unjudged, words),
+    ]
 
 
-def unjudged_features(unjudged: UnjudgedSummary, words: Words) -> list[str]:
+def unjudged_features(
+    unjudged: UnjudgedSummary, words: Words, *, finer: Collection[str] = ()
+) -> list[str]:
     """Write by which features no group could be described, and whose bins are coarse."""
     sentences = []
     if unjudged.features:
@@ -292,13 +303,23 @@ def unjudged_features(unjudged: UnjudgedSummary, words: Words) -> list[str]:
             f"No group could be described by {series(unjudged.features)}: no value or range has "
             f"{plural(unjudged.fewest, words.one, words.many)} inside and outside."
         )
-    if unjudged.coarse_bins:
-        bins = series([f"{item.text} ({percent(item.share)})" for item in unjudged.coarse_bins])
-        sentences.append(
-            f"More than half of the {words.many} are in one bin of a number, within which nothing "
-            f"was looked for: {bins}. Other bins (--bins, or edges) look finer."
-        )
+    finer_only = [item for item in unjudged.coarse_bins if item.feature in finer]
+    coarse = [item for item in unjudged.coarse_bins if item.feature not in finer]
+    most = f"More than half of the {words.many} are in one bin of a number, within which"
+    # Cuts of other places would not tell the rows of one value apart.
+    telling = [item for item in finer_only if not item.one_value]
+    if telling:
+        sentences.append(f"{most} only finer cuts looked: {_bins(telling)}.")
+    if coarse:
+        advice = " Other bins (--bins, or edges) look finer."
+        if all(item.one_value for item in coarse):
+            advice = ""
+        sentences.append(f"{most} nothing was looked for: {_bins(coarse)}.{advice}")
     return sentences
+
+
+def _bins(coarse: Sequence[CoarseBin]) -> str:
+    return series([f"{item.text} ({percent(item.share)})" for item in coarse])
 
 
 def unjudged_in_short(unjudged: UnjudgedSummary, words: Words) -> str:
@@ -341,12 +362,20 @@ def _combinations_sentences(unjudged: UnjudgedSummary, words: Words) -> list[str
 
 
 def disagree(group: GroupSummary) -> bool:
-    """Return whether the estimands of a group disagree by more than its interval, or 5 points."""
+    """Return whether the estimands of a group disagree by more than its interval, or 5 points.
+
+    Where they were estimated from samples they do not unless they are further apart than the
+    sampling margins of both together.
+    """
     if group.other is None or group.other.difference is None:
+        return False
+    apart = abs(group.other.difference - group.difference)
+    if apart <= group.margin + (group.other.margin or 0.0):
+        # Without samples these are equal.
         return False
     low, high = group.confidence_interval
     within = low <= group.other.difference <= high
-    return not within or abs(group.other.difference - group.difference) > DISAGREEMENT
+    return not within or apart > DISAGREEMENT
 
 
 def lower_bound_points(group: GroupSummary) -> str:

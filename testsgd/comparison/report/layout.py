@@ -94,8 +94,8 @@ def comparison_notes(summary: ComparisonSummary) -> tuple[Note, ...]:
         Note(
             "In the audit",
             "The nearest of all groups that the audit judged, whatever its rank. Groups with "
-            f"less than {share(settings.theta)} of the rows are not judged by the audit, because "
-            "too little is known of them.",
+            f"less than {verdict.smallest_share(settings)} of the rows are not judged by the "
+            "audit, because too little is known of them.",
         ),
         _effort(summary),
         *(
@@ -143,7 +143,7 @@ def comparison_particulars(summary: ComparisonSummary) -> tuple[Facts, ...]:
             (
                 ("Methods", ", ".join(chosen.methods)),
                 ("Time limit of each method", limit),
-                ("Smallest support (theta)", share(chosen.theta)),
+                ("Smallest support (theta)", verdict.smallest_share(chosen)),
                 ("Features in a rule set, at most", count(chosen.max_features)),
                 ("Bins", "as the data set says" if chosen.bins is None else count(chosen.bins)),
                 (

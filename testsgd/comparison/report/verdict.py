@@ -85,6 +85,11 @@ def similarity(value: float) -> str:
     return f"{value:.2f}"
 
 
+def smallest_share(settings: ComparisonSettings) -> str:
+    """Write the share of the rows that a group has at least: three digits of one that has more."""
+    return f"{100 * settings.theta:.3g}%"
+
+
 def speed(value: float | None) -> str:
     """Write groups a second."""
     if value is None:
@@ -95,6 +100,8 @@ def speed(value: float | None) -> str:
 
 
 _TEXT = 160
+# Differences that are less apart are the same but for rounding.
+_ROUNDING = 1e-9
 
 
 def comparison_verdict(
@@ -222,8 +229,12 @@ def _widest(methods: Sequence[MethodSummary], settings: ComparisonSettings) -> l
     size, method, finding = max(sizes, key=lambda item: item[0])
     if method.method == AUDIT or is_nothing(size) or finding.side is None:
         return []
+    # Most groups of the audit are not listed.
+    of_audit = max((each.widest or 0.0 for each in methods), default=0.0)
+    if size <= of_audit + _ROUNDING:
+        return []
     return [
-        f"Of all groups with {share(settings.theta)} of the rows or more inside and outside, "
+        f"Of all groups with {smallest_share(settings)} of the rows or more inside and outside, "
         f"{method.title} found the widest difference: {points(finding.side.difference)} for "
         f"{shorten(finding.text, _TEXT)}."
     ]

@@ -288,7 +288,7 @@ def _explanations(summary: MetricsSummary) -> tuple[Block, ...]:
 def _unknown(summary: MetricsSummary) -> tuple[Block, ...]:
     """Write how many could not be judged, and which features describe no judged group."""
     unjudged = summary.unjudged
-    sentences = unjudged_features(unjudged, _WORDS)
+    sentences = unjudged_features(unjudged, _WORDS, finer=wording.looked_at_finer(summary))
     if unjudged.unjudged:
         sentences = [unjudged_in_short(unjudged, _WORDS), *sentences]
     if not sentences:

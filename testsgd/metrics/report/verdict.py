@@ -98,7 +98,9 @@ def metrics_verdict(
         summary.parameters.depth, _sensitive_features(summary), "feature"
     )
     sentences += within_others(summary.data)
-    sentences += unjudged_sentences(summary.unjudged, PredictionWords("selection_rate"))
+    sentences += unjudged_sentences(
+        summary.unjudged, PredictionWords("selection_rate"), finer=wording.looked_at_finer(summary)
+    )
     return MetricsVerdict(
         status=outcome,
         exit_code=EXIT_CODES[outcome],
@@ -362,6 +364,7 @@ def _gate_sentence(
             f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
             f"{_silent_up_to(summary, measures)}"
         )
+    beyond = f"{sides[0]} {gate}"
     above = [
         item for item in measures if item.measure.largest is None or item.measure.largest > limit
     ]
@@ -370,17 +373,28 @@ def _gate_sentence(
             f"Not enough evidence for the gate, which is strict: no {measure} is {sides[0]} "
             f"{gate}.{_silent_up_to(summary, measures)}"
         )
-    unclear = [item.measure.name for item in above if not item.measure.is_unestimated]
-    if not unclear:
-        sizes = [_written(item, item.measure.largest, measure) for item in above]
-        return (
-            f"Not enough evidence for the gate: the {extreme} {measure} is {series(sizes)}, "
-            f"{sides[0]} {gate}, but no interval is known of it."
-        )
-    return (
-        f"Not enough evidence for the gate: by {series(unclear)} a group may be {sides[0]} {gate}, "
-        "or no group could be judged."
-    )
+    return f"Not enough evidence for the gate: {_unclear(above, summary, beyond=beyond)}."
+
+
+def _unclear(above: Sequence[_OfMetric], summary: MetricsSummary, *, beyond: str) -> str:
+    """Write by which metrics a group is beyond the limit by chance, perhaps, or none was judged."""
+    measure = summary.parameters.measure
+    extreme = "smallest" if measure == "ratio" else "largest"
+    judged = [item for item in above if item.measure.largest is not None]
+    uncertain = [item for item in judged if not item.measure.is_unestimated]
+    unestimated = [item for item in judged if item.measure.is_unestimated]
+    clauses = []
+    for items, doubt in (
+        (uncertain, "but chance may explain that"),
+        (unestimated, "but no interval is known of it"),
+    ):
+        sizes = [_written(item, item.measure.largest, measure) for item in items]
+        if sizes:
+            clauses.append(f"the {extreme} {measure} is {series(sizes)}, {beyond}, {doubt}")
+    unjudged = [item.measure.name for item in above if item.measure.largest is None]
+    if unjudged:
+        clauses.append(f"by {series(unjudged)} no group could be judged")
+    return "; ".join(clauses)
 
 
 def _written(item: _OfMetric, size: float | None, measure: Measure) -> str:

@@ -305,6 +305,14 @@ def finer_cuts_sentences(summary: MetricsSummary, *, but: MetricSummary | None =
     return sentences
 
 
+def looked_at_finer(summary: MetricsSummary) -> set[str]:
+    """Return the numbers that were looked at with finer cuts in every metric."""
+    by_metric = [
+        set() if metric.finer is None else set(metric.finer.features) for metric in summary.metrics
+    ]
+    return set.intersection(*by_metric) if by_metric else set()
+
+
 def finer_look(metric: MetricSummary, summary: MetricsSummary) -> list[str]:
     """Write what finer cuts show in a metric; nothing if nothing was looked at."""
     finer = metric.finer
