@@ -67,6 +67,7 @@ from testsgd.models import (
     name_of_model,
     open_model,
 )
+from testsgd.models.answers import array_of_answers, no_answer
 from testsgd.models.blackbox import (
     ColumnFunction,
     KerasFunction,
@@ -584,6 +585,9 @@ def _classes(
     predictions = predictions_of_model(
         model, chosen, inputs, batch_size=batch_size, given_names=given_names
     )
+    if (missing := predictions.isna().to_numpy()).any():
+        what, remedy = no_answer(int(positions[np.flatnonzero(missing)[0]]))
+        raise ModelError(what, where="model", remedy=remedy)
     first = _FirstAnswers(positions, chosen[list(inputs)], predictions.to_numpy())
     is_score = pd.api.types.is_float_dtype(predictions.dtype)
     return pd.Series(["no", "yes"] if is_score else list(predictions)), first
@@ -681,7 +685,8 @@ def predictions_of_model(
         for start in range(0, len(rows), size):
             batch = rows[list(inputs)].iloc[start : start + size]
             with contextlib.nullcontext() if counter is None else counter.asking(len(batch)):
-                answers = np.ravel(called(batch.rename(columns=given_names or {}).copy()))
+                returned = called(batch.rename(columns=given_names or {}).copy())
+                answers = np.ravel(array_of_answers(returned))
             if len(answers) != len(batch):
                 raise ModelError(
                     f"the model returned {len(answers):,} answers about {len(batch):,} rows",

@@ -133,6 +133,36 @@ def threshold_of_type(threshold: float, dtype: Any) -> float:
     return float(dtype.type(threshold))
 
 
+def array_of_answers(answers: Any) -> NDArray[Any]:
+    """Return answers as an array, in which a missing one among texts stays missing.
+
+    NumPy makes a text of NaN where a list has texts, too.
+
+    Parameters
+    ----------
+    answers : array-like
+
+    Returns
+    -------
+    numpy.ndarray
+        Of objects, if `answers` are no array and there are texts among them.
+
+    Raises
+    ------
+    ValueError
+        If they are lists of several lengths.
+
+    Examples
+    --------
+    >>> array_of_answers(["yes", float("nan")]).tolist(), array_of_answers([0.5, 1]).tolist()
+    (['yes', nan], [0.5, 1.0])
+    """
+    array = np.asarray(answers)
+    if array.dtype.kind in "SU" and not isinstance(answers, (np.ndarray, np.generic)):
+        array = np.asarray(answers, dtype=object)
+    return array
+
+
 def no_answer(place: int, *, unit: str = "row") -> tuple[str, str]:
     """Return what is wrong with a model that has no answer about a row or text, and a remedy."""
     rest = ", or leave out the rows with missing inputs" if unit == "row" else ""
@@ -433,7 +463,7 @@ class CheckedFunction(ABC, Generic[Asked]):
         """Return answers as an array with one for each row or text, shape (n,)."""
         unit = self.unit
         try:
-            array = np.asarray(answers)
+            array = array_of_answers(answers)
         except ValueError as error:
             raise self._error(
                 f"the model did not return one answer a {unit}", "return n labels or n scores"
