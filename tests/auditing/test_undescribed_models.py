@@ -575,7 +575,9 @@ def test_a_missing_answer_among_texts_is_no_label(
 
     def answers(given: pd.DataFrame) -> Any:
         texts = ["yes" if age < 60 else others for age in given["age"]]
-        texts = [missing if age < 30 else text for age, text in zip(given["age"], texts)]
+        texts = [
+            missing if age < 30 else text for age, text in zip(given["age"], texts, strict=True)
+        ]
         return container(texts)
 
     with pytest.raises(ModelError, match=rf"\b{row}\b"):

@@ -265,8 +265,11 @@ def test_a_data_set_without_a_trained_network_says_how_to_get_one(
     monkeypatch.chdir(tmp_path)
     identity = demo_specification.dataset.model_copy(update={"name": "mine"})
     mine = demo_specification.model_copy(update={"dataset": identity})
-    with pytest.raises(ModelError, match="testsgd train mine"):
+    # No name of the catalogue is advised that is none.
+    with pytest.raises(ModelError, match=r"testsgd train(?! mine)"):
         load_model(None, mine)
+    with pytest.raises(ModelError, match="testsgd train 'a folder/my.toml'"):
+        load_model(None, mine.of_file(Path("a folder/my.toml")))
 
 
 @pytest.mark.parametrize("name", ["m.foo", "j.pt", "empty", "folder"])
