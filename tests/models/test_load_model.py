@@ -268,7 +268,7 @@ def test_a_data_set_without_a_trained_network_says_how_to_get_one(
     # No name of the catalogue is advised that is none.
     with pytest.raises(ModelError, match=r"testsgd train(?! mine)"):
         load_model(None, mine)
-    with pytest.raises(ModelError, match="testsgd train 'a folder/my.toml'"):
+    with pytest.raises(ModelError, match=r"testsgd train 'a folder/my\.toml'"):
         load_model(None, mine.of_file(Path("a folder/my.toml")))
 
 
