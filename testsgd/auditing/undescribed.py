@@ -67,7 +67,7 @@ from testsgd.models import (
     name_of_model,
     open_model,
 )
-from testsgd.models.answers import array_of_answers, no_answer
+from testsgd.models.answers import array_of_answers, no_answer, unfit_answers
 from testsgd.models.blackbox import (
     ColumnFunction,
     KerasFunction,
@@ -170,8 +170,7 @@ def audit_undescribed(
     settings = audit_parameters(parameters, table.specification)
     check_asked_anew(asked, settings)
     table = chosen_rows(table, settings)
-    if limit is not None:
-        table = table.sample(limit, seed=settings.seed)
+    table = table.limited(limit, settings.seed)
     check_runs(settings, rows=len(table))
     findings, runs = audit_with_seeds(
         lambda chosen, shown: run_audit(loaded, table, chosen, progress=shown), settings, progress
@@ -686,13 +685,13 @@ def predictions_of_model(
             batch = rows[list(inputs)].iloc[start : start + size]
             with contextlib.nullcontext() if counter is None else counter.asking(len(batch)):
                 returned = called(batch.rename(columns=given_names or {}).copy())
-                answers = np.ravel(array_of_answers(returned))
-            if len(answers) != len(batch):
-                raise ModelError(
-                    f"the model returned {len(answers):,} answers about {len(batch):,} rows",
-                    where="model",
-                    remedy="return one for each row",
-                )
+                answers = array_of_answers(returned)
+            if answers.size == len(batch):
+                answers = answers.ravel()
+            misfit = unfit_answers(answers, asked=len(batch))
+            if misfit is not None:
+                what, remedy = misfit
+                raise ModelError(what, where="model", remedy=remedy)
             predicted.append(answers)
         return pd.Series(np.concatenate(predicted))
     except TestSGDError:

@@ -321,6 +321,10 @@ def unknown_model(text: str, kinds: str, *, library: str | None = None) -> Model
     what = f"{text!r} is a file of an unknown kind"
     if os.path.isdir(text):
         what = f"there is no model of MLflow in the folder {text!r}"
+        network = Path(text) / MODEL_FILE
+        if network.is_file():
+            what = f"{text!r} is the folder of a network"
+            remedy = f"give the network itself: {shlex.quote(str(network))}"
     elif library is not None:
         remedy = (
             f"load it with {library} and give the model from Python, or as "
