@@ -84,7 +84,7 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        ("too_short", "shape (999,) for 1000 rows"),
+        ("too_short", "shape (999,) for 1,000 rows"),
         ("not_a_number", "(NaN) for row 0"),
         ("three_labels", "--favorable"),
         ("flips_a_coin", "--nondeterministic"),
@@ -95,7 +95,7 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         ("below_zero", "score -0.5 for row 0, outside [0, 1]"),
         ("raises", "the model raised ValueError: a message of two lines"),
         ("leaves", "the model raised SystemExit"),
-        ("nothing", "shape () for 1000 rows"),
+        ("nothing", "returned None about 1,000 rows"),
         ("good_at_first", "the model raised RuntimeError: tired"),
         ("no_model", "a int is no model"),
         ("gone", "has no 'gone'"),
