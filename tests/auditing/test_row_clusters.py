@@ -123,3 +123,34 @@ def test_what_cannot_be() -> None:
         testsgd.audit(grant, frame.drop(columns="person"), CLUSTERED)
     with pytest.raises(ParameterError, match="condition_on"):
         testsgd.audit(grant, frame, CLUSTERED, condition_on="merit")
+
+
+@pytest.mark.parametrize("name", ["condition_on", "within"])
+@pytest.mark.parametrize("declared", [True, False])
+def test_counting_equal_rows_is_advised_only_where_it_helps(name: str, declared: bool) -> None:
+    frame = people(6, 2)
+    # More rows are equal than chance makes.
+    frame["number"] = frame["person"].str[1:].astype(int)
+    described = {
+        **(CLUSTERED if declared else SPECIFICATION),
+        "features": {
+            **SPECIFICATION["features"],
+            "number": {"type": "integer", "range": [0, PEOPLE]},
+        },
+    }
+    options: dict[str, Any] = {"stability": 0, "replicates": 99}
+    with pytest.raises(ParameterError) as caught:
+        testsgd.audit(grant, frame, described, **{name: "merit"}, **options)
+    assert ("--equal-rows each" in caught.value.remedy) is not declared
+    assert ("person'" in caught.value.remedy) is declared
+    for equal_rows in ("one", "each"):
+        result = testsgd.audit(grant, frame, described, equal_rows=equal_rows, **options)
+        joined = declared or equal_rows == "one"
+        assert (result.summary.data.independent == PEOPLE) is joined
+        assert ("--equal-rows each" in result.to_markdown()) is (joined and not declared)
+        assert result.summary.data.cluster == ("person" if declared else None)
+
+
+def test_the_key_that_is_advised_to_be_left_out_is_what_refused() -> None:
+    frame = people(6, 1)
+    testsgd.audit(grant, frame, SPECIFICATION, condition_on="merit", stability=0, replicates=99)

@@ -560,3 +560,44 @@ def test_rows_before_the_model_are_said_to_be_in_its_place(engine: Any) -> None:
                 assert "comes first" in str(caught.value)
     with pytest.raises(ParameterError):
         testsgd.audit(rows, tree, "demo")
+
+
+@pytest.mark.parametrize("missing", [float("nan"), None, np.nan, pd.NA])
+@pytest.mark.parametrize("others", ["yes", "no"])
+@pytest.mark.parametrize("container", [list, tuple, lambda answers: [[item] for item in answers]])
+@pytest.mark.parametrize("options", [{}, {"favourable": "yes"}])
+def test_a_missing_answer_among_texts_is_no_label(
+    missing: Any, others: str, container: Any, options: dict[str, Any]
+) -> None:
+    frame = people()[["sex", "age"]]
+    row = int((frame["age"] < 30).idxmax())
+    assert row > 0
+
+    def answers(given: pd.DataFrame) -> Any:
+        texts = ["yes" if age < 60 else others for age in given["age"]]
+        texts = [
+            missing if age < 30 else text for age, text in zip(given["age"], texts, strict=True)
+        ]
+        return container(texts)
+
+    with pytest.raises(ModelError, match=rf"\b{row}\b"):
+        testsgd.audit(answers, frame, sensitive_features=["sex"], **options, **QUICK)
+
+
+def test_a_missing_answer_among_texts_is_refused_where_there_are_true_labels() -> None:
+    frame = people()[["sex", "age"]]
+    true = np.where(frame["age"] < 50, "yes", "no")
+
+    def answers(given: pd.DataFrame) -> list[Any]:
+        return [float("nan") if age < 30 else "yes" for age in given["age"]]
+
+    with pytest.raises(ModelError):
+        testsgd.audit(answers, frame, true, sensitive_features=["sex"], **QUICK)
+    with pytest.raises(ModelError):
+        testsgd.audit_model_by_metrics(
+            answers, frame, true, sensitive_features=["sex"], metrics="selection_rate"
+        )
+    given = answers(frame)
+    for values in (given, tuple(given)):
+        with pytest.raises(TestSGDError):
+            testsgd.audit_predictions(values, sensitive_features=frame[["sex"]], **QUICK)

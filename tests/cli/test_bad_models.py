@@ -10,6 +10,8 @@ from pathlib import Path
 import command_line
 import pytest
 
+from testsgd.data import catalogue, generate_demo
+
 # The fixtures of this area.
 folder, testsgd, fails = command_line.folder, command_line.testsgd, command_line.fails
 
@@ -82,7 +84,7 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        ("too_short", "shape (999,) for 1000 rows"),
+        ("too_short", "shape (999,) for 1,000 rows"),
         ("not_a_number", "(NaN) for row 0"),
         ("three_labels", "--favorable"),
         ("flips_a_coin", "--nondeterministic"),
@@ -93,7 +95,7 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         ("below_zero", "score -0.5 for row 0, outside [0, 1]"),
         ("raises", "the model raised ValueError: a message of two lines"),
         ("leaves", "the model raised SystemExit"),
-        ("nothing", "shape () for 1000 rows"),
+        ("nothing", "returned None about 1,000 rows"),
         ("good_at_first", "the model raised RuntimeError: tired"),
         ("no_model", "a int is no model"),
         ("gone", "has no 'gone'"),
@@ -167,3 +169,17 @@ def test_a_file_that_is_no_network(fails: Fails, folder: Path) -> None:
     assert "mine.keras" in line
     (folder / "preprocessing.json").write_text("{}", encoding="utf-8")
     assert "preprocessing cannot be read" in fails("audit", "demo", "--model", "mine.keras")
+
+
+@pytest.mark.parametrize("command", ["audit", "compare"])
+def test_where_no_model_is_named_the_advised_training_is_of_the_users_description(
+    fails: Fails, folder: Path, command: str
+) -> None:
+    description = catalogue()["demo"].read_text(encoding="utf-8")
+    described = description.replace('name = "demo"', 'name = "mine"')
+    assert described != description
+    (folder / "my.toml").write_text(described, encoding="utf-8")
+    generate_demo(rows=60, seed=0).to_csv(folder / "people.csv", index=False)
+    message = fails(command, "my.toml", "--data", "people.csv")
+    assert "testsgd train my.toml" in message
+    assert "testsgd train mine" not in message

@@ -54,6 +54,20 @@ def test_report_writes_beside_the_result_by_default(testsgd: Run, folder: Path) 
     ]
 
 
+def test_formats_that_a_saved_audit_has_are_named_alone(
+    testsgd: Run, fails: Fails, folder: Path
+) -> None:
+    testsgd("audit", "demo", "--out", "one", "--format", "json", *QUICK)
+    message = fails("report", "one/result.json", "--format", "junit")
+    assert "junit" in message
+    advised = [name for name in ("html", "md", "json", "csv", "parquet") if name in message]
+    assert advised == ["html", "md", "json"]
+    again = testsgd("report", "one/result.json", "--out", "two", "--format", ",".join(advised))
+    assert again.err == ""
+    # What is known is not called unknown.
+    assert "unknown" not in fails("report", "one/result.json", "--format", "csv")
+
+
 def test_report_of_something_else(fails: Fails, folder: Path) -> None:
     assert "no such file" in fails("report", "gone.json")
     for name, content in (("a.json", b"{}"), ("b.json", b""), ("c.json", b"\xff\0"), ("d", b"[")):

@@ -125,6 +125,16 @@ def test_impact_ratios_are_written_beside_the_report(testsgd: Run, folder: Path)
     assert testsgd("audit", "demo", "--impact-ratios", "gender,race").code == 2
 
 
+def test_impact_ratios_of_scores_list_no_score(fails: Run, folder: Path) -> None:
+    rows = pd.DataFrame({"sex": ["m", "f"] * 500, "race": ["a", "a", "b", "b"] * 250})
+    rows["points"] = np.random.default_rng(0).normal(14, 3, len(rows))
+    rows.to_csv(folder / "people.csv", index=False)
+    arguments = ("audit", "people.csv", "--predictions", "points", "--sensitive", "sex", *QUICK)
+    message = fails(*arguments, "--impact-ratios", "sex,race")
+    assert "points" in message
+    assert "--favorable" not in message
+
+
 def test_impact_ratios_count_people_and_take_no_weights(
     testsgd: Run, fails: Run, folder: Path
 ) -> None:

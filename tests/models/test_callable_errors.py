@@ -37,7 +37,7 @@ def model(
         (np.full((3, 2), 0.5), r"shape \(3, 2\).*the column of the favourable label"),
         (np.full((1, 3), 0.5), r"shape \(1, 3\)"),
         (np.full((3, 1, 1), 0.5), r"shape \(3, 1, 1\)"),
-        (None, r"shape \(\)"),
+        (None, "returned None about 3 rows"),
         (0.5, r"shape \(\)"),
         ("yes", r"shape \(\)"),
         ({"yes": 3}, r"shape \(\)"),

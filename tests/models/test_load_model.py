@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import testsgd
 from testsgd.data import DatasetSpecification, Table, bundled_folder, load_specification
 from testsgd.errors import ModelError, ParameterError
 from testsgd.io import sha256_of_file
@@ -212,7 +214,7 @@ def test_what_is_no_model_is_named(demo_specification: DatasetSpecification, sou
         load_model(source, demo_specification)
 
 
-@pytest.mark.parametrize("source", ["nonsense", "", "models/demo", "../demo/../nonsense"])
+@pytest.mark.parametrize("source", ["nonsense", "", "folder/demo", "../demo/../nonsense"])
 def test_an_unknown_name_is_named(demo_specification: DatasetSpecification, source: str) -> None:
     with pytest.raises(ModelError, match=r"there is no model.*package\.module:callable"):
         load_model(source, demo_specification)
@@ -265,8 +267,11 @@ def test_a_data_set_without_a_trained_network_says_how_to_get_one(
     monkeypatch.chdir(tmp_path)
     identity = demo_specification.dataset.model_copy(update={"name": "mine"})
     mine = demo_specification.model_copy(update={"dataset": identity})
-    with pytest.raises(ModelError, match="testsgd train mine"):
+    # No name of the catalogue is advised that is none.
+    with pytest.raises(ModelError, match=r"testsgd train(?! mine)"):
         load_model(None, mine)
+    with pytest.raises(ModelError, match=r"testsgd train 'a folder/my\.toml'"):
+        load_model(None, mine.of_file(Path("a folder/my.toml")))
 
 
 @pytest.mark.parametrize("name", ["m.foo", "j.pt", "empty", "folder"])
@@ -284,3 +289,19 @@ def test_what_is_there_but_of_an_unknown_kind_is_not_called_missing(
     assert there.value.what.replace(name, "") != missing.value.what.replace(f"no {name}", "")
     assert all(ending in there.value.remedy for ending in MODEL_FILES)
     assert ("torch" in there.value.remedy) == (name == "j.pt")
+
+
+def test_of_the_folder_of_a_network_the_network_is_named(
+    demo_specification: DatasetSpecification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = Path("my network")
+    shutil.copytree(bundled_folder("models") / "demo", folder)
+    with pytest.raises(ModelError) as raised:
+        load_model(folder, demo_specification)
+    advised = shlex.split(raised.value.remedy)[-1]
+    assert Path(advised).parent == folder
+    load_model(advised, demo_specification)
+    with pytest.raises(ModelError) as raised:
+        testsgd.certify(folder, "demo", protected="gender")
+    assert shlex.split(raised.value.remedy)[-1] == advised

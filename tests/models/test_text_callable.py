@@ -72,6 +72,7 @@ def test_no_text_is_no_question() -> None:
         (["yes"], r"shape \(1,\) for 3 texts; return one label or score a text"),
         ([[0.1], [0.2, 0.3], []], "did not return one answer a text"),
         ([0.1, np.nan, 0.2], r"\(NaN\) for text 1; make it answer for every text"),
+        (["yes", np.nan, "no"], r"\(NaN\) for text 1; make it answer for every text"),
         ([0.1, 1.5, 0.2], r"score 1\.5 for text 1, outside \[0, 1\]"),
         ([{}, {}, {}], "returned a dict for text 0; return one label or score a text"),
         (["yes", "maybe", "yes"], "'maybe', which is not among the labels no, yes"),

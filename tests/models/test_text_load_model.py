@@ -131,5 +131,6 @@ def test_a_data_set_without_a_trained_network_says_how_to_get_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     identity = reviews.dataset.model_copy(update={"name": "mine"})
-    with pytest.raises(ModelError, match="testsgd train mine"):
-        load_text_model(None, reviews.model_copy(update={"dataset": identity}))
+    mine = reviews.model_copy(update={"dataset": identity}).of_file(Path("texts/mine.toml"))
+    with pytest.raises(ModelError, match=r"testsgd train texts/mine\.toml"):
+        load_text_model(None, mine)

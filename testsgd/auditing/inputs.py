@@ -127,7 +127,8 @@ def check_model_first(model: Any, data: Any, call: str) -> None:
     Raises
     ------
     ParameterError
-        If the model is a table, or the data can be called or have ``predict``.
+        If the model is a table, a list, a series or an array, or the data can be called or have
+        ``predict``.
 
     Examples
     --------
@@ -143,9 +144,24 @@ def check_model_first(model: Any, data: Any, call: str) -> None:
         what = f"a {type(data).__name__} is no data"
         if not isinstance(model, (str, Path, type(None))) and not callable(model):
             what = f"a {type(model).__name__} is no model, and {what}"
+    elif _holds_answers(model):
+        raise _refused(
+            "model",
+            f"a {type(model).__name__} is no model that can be asked",
+            f"the model comes first: {call}; of predictions that exist, call "
+            "testsgd.audit_predictions(y_pred, y, sensitive_features=...)",
+        )
     else:
         return
     raise _refused("model", what, f"the model comes first: {call}")
+
+
+def _holds_answers(model: Any) -> bool:
+    """Return whether what is given as a model is a list, a series or an array."""
+    if callable(model) or hasattr(model, "predict"):
+        return False
+    is_array = hasattr(model, "dtype") or hasattr(model, "to_pylist")
+    return is_array or isinstance(model, (list, tuple))
 
 
 def audit_parameters(
@@ -219,7 +235,7 @@ def chosen_sample(table: Table, settings: AuditParameters, limit: int | None) ->
     if settings.rows is None:
         return table
     chosen = chosen_rows(table, settings)
-    return chosen if limit is None else chosen.sample(limit, seed=settings.seed)
+    return chosen.limited(limit, settings.seed)
 
 
 def positions_with(expression: str, frame: pd.DataFrame) -> NDArray[np.intp]:

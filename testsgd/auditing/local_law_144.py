@@ -22,6 +22,8 @@ from testsgd.report.formatting import NOTHING, count, percent
 
 # Categories of a smaller share of the data may be left out of the ratios.
 SMALL_SHARE = 0.02
+# More whole numbers are no codes of classes.
+_MOST_CODES = 10
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,8 @@ def impact_ratios(
             where="y_pred",
             remedy="leave the rows out of all columns",
         )
+    if favourable is None:
+        _check_no_scores(y_pred, rows=len(sexes))
     chosen = favourable_classes(sorted(answers.unique()), favourable)
     selected = answers.isin(chosen).to_numpy(dtype=bool)
     # A missing part leaves the whole unknown.
@@ -186,6 +190,24 @@ def impact_ratios(
         rows += _of_categories(by, categories, selected, left_out_below)
     unknown = {by: int(categories.isna().sum()) for by, categories in kinds.items()}
     return ImpactRatios(tuple(rows), unknown, left_out_below)
+
+
+def _check_no_scores(y_pred: Any, *, rows: int) -> None:
+    """Raise a ParameterError if values are numbers that are no codes of a few classes."""
+    values = values_of(y_pred, "y_pred", rows=rows)
+    if not pd.api.types.is_numeric_dtype(values.dtype):
+        return
+    different = values.unique()
+    if len(different) <= 2 or (len(different) <= _MOST_CODES and (different % 1 == 0).all()):
+        return
+    column = "the values" if values.name is None else f"{str(values.name)!r}"
+    raise ParameterError(
+        f"impact ratios are of decisions, and {column} are scores or other numbers, "
+        f"{len(different):,} different ones",
+        where="y_pred",
+        remedy="name the column that says who was selected, or make one: whether each score is "
+        "above the threshold of selection",
+    )
 
 
 def _texts(values: Any, what: str, *, rows: int) -> pd.Series[Any]:

@@ -193,8 +193,7 @@ def audit_decisions(
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
     check_one_run(settings, "predictions that exist are all counted, and equal in each run")
-    if limit is not None:
-        table = table.sample(limit, seed=settings.seed)
+    table = table.limited(limit, settings.seed)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)
     return AuditResult(summarise(findings), findings)
 

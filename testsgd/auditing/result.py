@@ -20,7 +20,7 @@ from testsgd.io import import_pyarrow
 from testsgd.report.audit_results import AuditDocumentResult
 from testsgd.report.blocks import Block
 from testsgd.report.documents import DocumentKind
-from testsgd.report.exporters import EXPORTERS, Exporter
+from testsgd.report.exporters import EXPORTERS, Exporter, check_formats
 from testsgd.report.formatting import one_line
 from testsgd.report.summaries import RuleSummary
 
@@ -229,14 +229,15 @@ class AuditResult(AuditDocumentResult[AuditSummary]):
         ParameterError
             If a format is unknown, or it takes all groups and the result was read from JSON.
         """
-        self.check_formats(formats)
-        for name in formats:
-            if self.findings is None and name not in EXPORTERS:
-                raise ParameterError(
-                    f"{name!r} holds all groups, a saved result only the top ones",
-                    where="format",
-                    remedy="run the audit again with that format",
-                )
+        if self.findings is None:
+            for name in formats:
+                if name in self.exporters and name not in EXPORTERS:
+                    raise ParameterError(
+                        f"{name!r} holds all groups, a saved result only the top ones",
+                        where="format",
+                        remedy="run the audit again with that format",
+                    )
+            check_formats(formats, EXPORTERS)
         return super().write(folder, formats)
 
     def notebook_blocks(self) -> Sequence[Block]:

@@ -222,10 +222,17 @@ def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: 
                 remedy="use --mode exact, allow more queries, or audit fewer rows with --limit",
             )
         if features and table.clusters is not None:
+            units = table.specification.data
+            independent = (
+                "count each (--equal-rows each)"
+                if units is None
+                else f"leave cluster = {units.cluster!r} out of the description if the rows "
+                "are of different people"
+            )
             raise ParameterError(
                 f"{what} takes rows for independent, and here rows repeat one person",
                 where=name,
-                remedy="leave it out, bring one row a person, or count each (--equal-rows each)",
+                remedy=f"leave it out, bring one row a person, or {independent}",
             )
 
 

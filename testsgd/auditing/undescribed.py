@@ -67,6 +67,7 @@ from testsgd.models import (
     name_of_model,
     open_model,
 )
+from testsgd.models.answers import array_of_answers, no_answer, unfit_answers
 from testsgd.models.blackbox import (
     ColumnFunction,
     KerasFunction,
@@ -169,8 +170,7 @@ def audit_undescribed(
     settings = audit_parameters(parameters, table.specification)
     check_asked_anew(asked, settings)
     table = chosen_rows(table, settings)
-    if limit is not None:
-        table = table.sample(limit, seed=settings.seed)
+    table = table.limited(limit, settings.seed)
     check_runs(settings, rows=len(table))
     findings, runs = audit_with_seeds(
         lambda chosen, shown: run_audit(loaded, table, chosen, progress=shown), settings, progress
@@ -584,6 +584,9 @@ def _classes(
     predictions = predictions_of_model(
         model, chosen, inputs, batch_size=batch_size, given_names=given_names
     )
+    if (missing := predictions.isna().to_numpy()).any():
+        what, remedy = no_answer(int(positions[np.flatnonzero(missing)[0]]))
+        raise ModelError(what, where="model", remedy=remedy)
     first = _FirstAnswers(positions, chosen[list(inputs)], predictions.to_numpy())
     is_score = pd.api.types.is_float_dtype(predictions.dtype)
     return pd.Series(["no", "yes"] if is_score else list(predictions)), first
@@ -681,13 +684,14 @@ def predictions_of_model(
         for start in range(0, len(rows), size):
             batch = rows[list(inputs)].iloc[start : start + size]
             with contextlib.nullcontext() if counter is None else counter.asking(len(batch)):
-                answers = np.ravel(called(batch.rename(columns=given_names or {}).copy()))
-            if len(answers) != len(batch):
-                raise ModelError(
-                    f"the model returned {len(answers):,} answers about {len(batch):,} rows",
-                    where="model",
-                    remedy="return one for each row",
-                )
+                returned = called(batch.rename(columns=given_names or {}).copy())
+                answers = array_of_answers(returned)
+            if answers.size == len(batch):
+                answers = answers.ravel()
+            misfit = unfit_answers(answers, asked=len(batch))
+            if misfit is not None:
+                what, remedy = misfit
+                raise ModelError(what, where="model", remedy=remedy)
             predicted.append(answers)
         return pd.Series(np.concatenate(predicted))
     except TestSGDError:

@@ -105,7 +105,7 @@ def _domain_of(model: Any, threshold: float | None) -> Any:
     # If there is no such model, that is the first thing to know.
     find_network(model, threshold=threshold)
     raise ParameterError(
-        "the domain is not given, and cannot be reporter from the model",
+        "the domain is not given, and cannot be read from the model",
         where="domain",
         remedy="give a data set of the catalogue, or a file with the range of every input",
         name="domain",

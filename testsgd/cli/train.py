@@ -51,8 +51,7 @@ def train(
             progress("reading the data and loading Keras", 0, 1)
         if isinstance(specification, TextSpecification):
             texts = load_texts(specification, file=data, training=True)
-            if limit is not None:
-                texts = texts.sample(limit, seed=seed)
+            texts = texts.limited(limit, seed)
             report = train_text_network(
                 texts,
                 folder,
@@ -62,8 +61,7 @@ def train(
             )
         else:
             table = load_table(specification, file=data, seed=seed)
-            if limit is not None:
-                table = table.sample(limit, seed=seed)
+            table = table.limited(limit, seed)
             report = train_network(
                 table,
                 folder,

@@ -46,6 +46,14 @@ _CATEGORIES_ADVICE = (
     "name another column, or bring its values into a few categories: of texts at most "
     f"{MOST_VALUES:,}, in at least {_ROWS_OF_A_VALUE} rows each on average"
 )
+# By the kind of the column: what has no groups cannot be brought into categories.
+_OTHER_ADVICE = {
+    "constant": "name another column: groups are compared, and of one value there is only one",
+    "empty": "name another column, or give rows in which it is filled in",
+    "identifier": "name another column: an identifier tells rows apart, not groups of them; if its "
+    "values have parts that many rows share, such as the first digits of a postcode, make a column "
+    "of those",
+}
 _IDENTIFIER_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key)$|^(row|index)$|Id$|ID$")
 _DATE = re.compile(
     r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/\d{1,2})([T ].*)?"
@@ -403,11 +411,12 @@ def infer_specification(
         # A type that is given comes before a guess.
         is_feature = column.is_feature or "type" in chosen
         if is_sensitive and not is_feature:
+            remedy = _OTHER_ADVICE.get(column.kind, _CATEGORIES_ADVICE)
             raise ParameterError(
                 f"{column.name!r} cannot be sensitive: it is taken for a column of kind "
                 f"{column.kind} ({column.why})",
                 where="sensitive",
-                remedy=_CATEGORIES_ADVICE if column.unread is None else column.unread.remedy,
+                remedy=remedy if column.unread is None else column.unread.remedy,
                 column=column.name,
             )
         if not (is_sensitive or is_input) or not is_feature:

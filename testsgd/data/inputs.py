@@ -154,7 +154,7 @@ def find_table(
         table = load_table(specification, file=data, seed=seed, passed=passed, typed=typed)
     else:
         table = check_table(data, specification, passed=passed)
-    return table if limit is None else table.sample(limit, seed=seed)
+    return table.limited(limit, seed)
 
 
 def check_no_terms(terms: Any, specification: DatasetSpecification) -> None:

@@ -35,6 +35,17 @@ class Sampled:
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Return those at the given positions, shape (m,), in the order of the positions."""
 
+    def limited(self, limit: int | None, seed: int) -> Self:
+        """Return a sample of at most `limit`, as :meth:`sample` draws it; all if there is no limit.
+
+        Raises
+        ------
+        ParameterError
+            If the limit is below 1 or the seed below 0.
+        """
+        check_count("limit", limit, 1)
+        return self if limit is None else self.sample(limit, seed)
+
     def sample(self, count: int, seed: int) -> Self:
         """Draw a sample without replacement, in the order of the data; a note says so.
 

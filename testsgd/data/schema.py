@@ -332,6 +332,8 @@ class Description(Part):
     # Where the description's own file is, beside which the files of rows may be; None of the
     # catalogue's.
     _folder: Path | None = PrivateAttr(None)
+    # The path of that file, as it was given.
+    _file: Path | None = PrivateAttr(None)
 
     @property
     def name(self) -> str:
@@ -343,10 +345,22 @@ class Description(Part):
         """The folder of the description's own file; None of the catalogue's, and of others."""
         return self._folder
 
+    @property
+    def file(self) -> Path | None:
+        """The description's own file; None of the catalogue's, and of others."""
+        return self._file
+
     def in_folder(self, folder: Path | None) -> Self:
         """Return the same description with the folder of its own file."""
         copied = self.model_copy()
         copied._folder = folder
+        copied._file = None
+        return copied
+
+    def of_file(self, path: Path) -> Self:
+        """Return the same description with its own file."""
+        copied = self.in_folder(path.parent)
+        copied._file = path
         return copied
 
     def __eq__(self, other: object) -> bool:

@@ -63,7 +63,7 @@ def load_specification(name_or_path: str | Path) -> Specification:
     if text in catalogue():
         return read_specification(catalogue()[text])
     if text.endswith(".toml"):
-        return read_specification(text).in_folder(Path(text).parent)
+        return read_specification(text).of_file(Path(text))
     check_no_other_file(text)
     if is_rows_file(Path(text)) and _is_file(Path(text)):
         described = shlex.quote(f"{Path(text).name.partition('.')[0]}.toml")

@@ -363,6 +363,7 @@ def audit_metrics(
     known_notes = (predictions.guess, note)
     added = tuple(item for item in known_notes if item is not None)
     table = replace(table, notes=(*table.notes, *added))
+    check_count("limit", limit, 1)
     if limit is not None:
         predictions = predictions.take(table.drawn(limit, settings.seed))
         table = table.sample(limit, settings.seed)

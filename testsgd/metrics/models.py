@@ -344,7 +344,7 @@ def audit_described_by_metrics(
         chosen = positions_with(settings.rows, table.frame)
         note = note_on_rows(settings.rows, chosen=len(chosen), rows=len(table))
         table = replace(table.take(chosen), notes=(*table.notes, note))
-        table = table if limit is None else table.sample(limit, seed=settings.seed)
+        table = table.limited(limit, settings.seed)
     label = specification.label
     with shown_progress(progress) as reporter:
         counter = Counter(named("asking about rows", reporter), len(table))

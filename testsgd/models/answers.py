@@ -133,6 +133,60 @@ def threshold_of_type(threshold: float, dtype: Any) -> float:
     return float(dtype.type(threshold))
 
 
+def array_of_answers(answers: Any) -> NDArray[Any]:
+    """Return answers as an array, in which a missing one among texts stays missing.
+
+    NumPy makes a text of NaN where a list has texts, too.
+
+    Parameters
+    ----------
+    answers : array-like
+
+    Returns
+    -------
+    numpy.ndarray
+        Of objects, if `answers` are no array and there are texts among them.
+
+    Raises
+    ------
+    ValueError
+        If they are lists of several lengths.
+
+    Examples
+    --------
+    >>> array_of_answers(["yes", float("nan")]).tolist(), array_of_answers([0.5, 1]).tolist()
+    (['yes', nan], [0.5, 1.0])
+    """
+    array = np.asarray(answers)
+    if array.dtype.kind in "SU" and not isinstance(answers, (np.ndarray, np.generic)):
+        array = np.asarray(answers, dtype=object)
+    return array
+
+
+def unfit_answers(array: NDArray[Any], *, asked: int, unit: str = "row") -> tuple[str, str] | None:
+    """Return what is wrong with the shape of a model's answers, and a remedy; None if nothing is.
+
+    Examples
+    --------
+    >>> unfit_answers(np.array([0, 1]), asked=2) is None
+    True
+    >>> unfit_answers(np.zeros((2, 3)), asked=2)[0]
+    'the model returned an array of shape (2, 3) for 2 rows'
+    """
+    if array.shape == (asked,):
+        return None
+    if array.ndim == 0 and array.item() is None:
+        return (
+            f"the model returned None about {asked:,} {unit}s",
+            f"return one label or score a {unit}: a function without a return statement returns "
+            "None",
+        )
+    hint = f"return one label or score a {unit}"
+    if array.ndim == 2:
+        hint = "return the column of the favourable label, such as predict_proba(...)[:, 1]"
+    return f"the model returned an array of shape {array.shape} for {asked:,} {unit}s", hint
+
+
 def no_answer(place: int, *, unit: str = "row") -> tuple[str, str]:
     """Return what is wrong with a model that has no answer about a row or text, and a remedy."""
     rest = ", or leave out the rows with missing inputs" if unit == "row" else ""
@@ -433,21 +487,16 @@ class CheckedFunction(ABC, Generic[Asked]):
         """Return answers as an array with one for each row or text, shape (n,)."""
         unit = self.unit
         try:
-            array = np.asarray(answers)
+            array = array_of_answers(answers)
         except ValueError as error:
             raise self._error(
                 f"the model did not return one answer a {unit}", "return n labels or n scores"
             ) from error
         if array.ndim == 2 and array.shape[1] == 1:
             array = array[:, 0]
-        if array.ndim != 1 or len(array) != len(asked):
-            hint = f"return one label or score a {unit}"
-            if array.ndim == 2:
-                hint = "return the column of the favourable label"
-            raise self._error(
-                f"the model returned an array of shape {array.shape} for {len(asked)} {unit}s",
-                hint,
-            )
+        misfit = unfit_answers(array, asked=len(asked), unit=unit)
+        if misfit is not None:
+            raise self._error(*misfit)
         if pd.isna(array).any():
             index = int(np.flatnonzero(pd.isna(array))[0])
             raise self._error(*no_answer(index, unit=unit))

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from testsgd.data import DatasetSpecification, Specification, TextSpecification, bundled_folder
+from testsgd.data import (
+    DatasetSpecification,
+    Specification,
+    TextSpecification,
+    bundled_folder,
+    catalogue,
+)
 from testsgd.errors import ModelError, ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.models import blackbox
@@ -227,8 +234,8 @@ def _load(
             raise ModelError(
                 f"there is no trained model for {data_set!r}",
                 where="model",
-                remedy="name one with --model (or, of rows, a column of predictions with "
-                f"--predictions), or train one with `testsgd train {data_set}`",
+                remedy=f"name one with --model, train one with {training_command(specification)}, "
+                "or audit a column of predictions of rows with `testsgd audit --predictions`",
             )
         return from_network(*trained)
     if not isinstance(source, (str, Path)):
@@ -314,6 +321,10 @@ def unknown_model(text: str, kinds: str, *, library: str | None = None) -> Model
     what = f"{text!r} is a file of an unknown kind"
     if os.path.isdir(text):
         what = f"there is no model of MLflow in the folder {text!r}"
+        network = Path(text) / MODEL_FILE
+        if network.is_file():
+            what = f"{text!r} is the folder of a network"
+            remedy = f"give the network itself: {shlex.quote(str(network))}"
     elif library is not None:
         remedy = (
             f"load it with {library} and give the model from Python, or as "
@@ -351,6 +362,22 @@ def labels_of_network(source: str | Path) -> Labels:
 def _shipped(name: str) -> Path:
     """Return where the network of a name of the catalogue is, if there is one."""
     return bundled_folder("models") / name / MODEL_FILE
+
+
+def training_command(specification: Specification) -> str:
+    """Return the command that trains the network of a data set.
+
+    Examples
+    --------
+    >>> from testsgd.data import load_specification
+    >>> training_command(load_specification("demo"))
+    '`testsgd train demo`'
+    """
+    if specification.file is not None:
+        return f"`testsgd train {shlex.quote(str(specification.file))}`"
+    if specification.name in catalogue():
+        return f"`testsgd train {specification.name}`"
+    return "`testsgd train` and the path of the description's .toml file"
 
 
 def trained_network(data_set: str) -> tuple[Path, str] | None:

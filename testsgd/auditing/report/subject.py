@@ -80,6 +80,7 @@ def table_summary(
 ) -> document.DataSummary:
     """Describe the rows of a table, with further notes about them."""
     dataset = table.specification.dataset
+    units = table.specification.data
     return document.DataSummary.of(
         dataset,
         table,
@@ -90,6 +91,7 @@ def table_summary(
         rows=len(table),
         predictions_given=predictions_given,
         independent=None if table.clusters is None else len(np.unique(table.clusters)),
+        cluster=None if units is None else units.cluster,
         features=[
             document.FeatureSummary.of(feature, name=name, missing=table.missing[name])
             for name, feature in table.specification.features.items()

@@ -511,6 +511,11 @@ class DataSummary(Part):
         description="how many of them are independent: copies of one text, nearly equal texts, or "
         "rows of one cluster, count once; null if each counts",
     )
+    cluster: str | None = Field(
+        None,
+        description="the column that names the unit of a row, if the description declares it; null "
+        "if equal rows are one unit, or each row is",
+    )
     label: LabelSummary = Field(description="the label whose rate is compared")
     features: list[FeatureSummary] = Field(description="every feature, in order")
     inferred: list[InferredColumnSummary] = Field(

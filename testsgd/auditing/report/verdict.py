@@ -421,10 +421,16 @@ def _units(summary: AuditSummary) -> list[str]:
     independent = summary.data.independent
     if summary.data.kind != "rows" or independent is None:
         return []
+    rows = count(summary.data.rows)
+    units = f"in intervals they count as {count(independent)} units"
+    if summary.data.cluster is not None:
+        return [
+            f"The {rows} rows are of the same people, as the column “{summary.data.cluster}” says: "
+            f"{units}."
+        ]
     return [
-        f"The {count(summary.data.rows)} rows are copies of one another, or of the same people: in "
-        f"intervals they count as {count(independent)} units. (Copies count one by one with "
-        "--equal-rows each.)"
+        f"The {rows} rows are copies of one another, or of the same people: {units}. (Copies count "
+        "one by one with --equal-rows each.)"
     ]
 
 

@@ -32,7 +32,7 @@ from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.io import TrialError, loads_json, read_text, sha256_of_file, why_no_file
 from testsgd.models.encoding import CategoryEncoding, Encoding, FeatureEncoding
 from testsgd.models.files import MODEL_FILE, PREPROCESSING_FILE, card_of, read_preprocessing
-from testsgd.models.resolve import trained_network, unknown_model
+from testsgd.models.resolve import trained_network, training_command, unknown_model
 from testsgd.models.skops_files import read_skops
 from testsgd.models.sources import import_object
 
@@ -171,7 +171,7 @@ def find_network(
             raise ModelError(
                 f"there is no trained model for {specification.name!r}",
                 where="model",
-                remedy=f"train one with `testsgd train {specification.name}`, or name one",
+                remedy=f"train one with {training_command(specification)}, or name one",
             )
         source, name = trained
     path = None

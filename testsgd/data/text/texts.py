@@ -360,4 +360,4 @@ def find_texts(
         texts = load_texts(specification, file=data, training=training)
     else:
         texts = check_texts(data, specification)
-    return texts if limit is None else texts.sample(limit, seed=seed)
+    return texts.limited(limit, seed)

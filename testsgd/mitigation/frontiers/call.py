@@ -162,8 +162,7 @@ def fair_frontier(
                     trust_pickle=trust_pickle,
                     name=name,
                 )
-                if limit is not None:
-                    table = table.sample(limit, seed=settings.seed)
+                table = table.limited(limit, settings.seed)
             # Imported here: scikit-learn takes half a second, and `import testsgd` needs it not.
             from testsgd.mitigation.frontiers.run import run_frontier
 
