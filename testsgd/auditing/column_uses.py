@@ -142,8 +142,22 @@ def no_sensitive_feature(frame: pd.DataFrame, named: Mapping[str, str | None]) -
 def unnamed_sensitive_features(data: Any, meant: Sequence[Any] = ()) -> ParameterError:
     """Return the error of a call that names no sensitive features, with an example of them.
 
-    `data` are rows of any kind; `meant` are those that a keyword of another name has. It is not
-    raised here.
+    Parameters
+    ----------
+    data : Any
+        The rows, of any kind.
+    meant : sequence, optional
+        The features that a keyword of another name has.
+
+    Returns
+    -------
+    ParameterError
+        Its remedy lists the columns, if the rows have names of columns. It is not raised here.
+
+    Examples
+    --------
+    >>> print(unnamed_sensitive_features(pd.DataFrame({"gender": ["f"], "pay": [30]})).remedy)
+    write sensitive_features=['gender']; the columns are gender, pay
     """
     # Imported here: only this error needs it.
     from testsgd.data.inference import sensitive_by_name

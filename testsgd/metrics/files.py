@@ -294,6 +294,21 @@ def audit_described_counts(
         If a number is no lower edge of a bin of the description, and no column says the bins.
     TestSGDError
         As for :func:`audit_counts`.
+
+    Examples
+    --------
+    >>> description = {
+    ...     "dataset": {"name": "loans"},
+    ...     "label": {"column": "repaid", "values": ["no", "yes"], "favourable": "yes"},
+    ...     "features": {
+    ...         "age": {"type": "integer", "range": [18, 89], "edges": [18, 30, 90],
+    ...                 "sensitive": True}},
+    ... }
+    >>> counts = pd.DataFrame({
+    ...     "age": [18, 18, 30, 30], "granted": ["no", "yes"] * 2, "rows": [600, 400, 500, 500]})
+    >>> result = audit_described_counts(description, counts, predictions="granted")
+    >>> result.groups["text"].iloc[0], result.groups["effect"].iloc[0].round(6).item()
+    ('age < 30', -0.1)
     """
     specification = resolve_specification(description, favourable=favourable, outcome=outcome)
     if isinstance(specification, TextSpecification):

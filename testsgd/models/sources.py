@@ -152,6 +152,16 @@ def adapted(source: Any) -> Any:
 def name_of_model(model: Any) -> str:
     """Return what to call a model that is given as an object, or was made of one.
 
+    Parameters
+    ----------
+    model : Any
+        A function, an estimator, or what :func:`adapted` returns.
+
+    Returns
+    -------
+    str
+        The name that it has of its own, that of the function, or that of its type.
+
     Examples
     --------
     >>> name_of_model(len), name_of_model(object())
