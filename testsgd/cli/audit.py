@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -603,24 +604,11 @@ def _audit_counted(
     if description is not None:
         name = resolve_specification(description).name
     before(MetricsResult, name)
-    counted = read_frame(Path(source), encoding=encoding)
+    compare: Callable[..., MetricsResult] = audit_counts
     if description is not None:
-        return audit_described_counts(
-            description,
-            counted,
-            predictions=predictions,
-            sensitive_features=sensitive,
-            rows=counts,
-            label=label,
-            weight=weights,
-            weight_squared=None if weights is None else f"{weights}_squared",
-            favourable=favourable,
-            outcome=outcome,
-            name=name,
-            **chosen,
-        )
-    return audit_counts(
-        counted,
+        compare = partial(audit_described_counts, description)
+    return compare(
+        read_frame(Path(source), encoding=encoding),
         predictions=predictions,
         sensitive_features=sensitive,
         rows=counts,

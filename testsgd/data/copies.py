@@ -16,7 +16,8 @@ _MORE_THAN_CHANCE = 4.0
 # Of more rows a sample shows which columns go together.
 _MOST_COMPARED = 2_000
 _SAMPLE_SEED = 0
-# An agreement of two columns counts less so many standard errors, for so many are looked at.
+# An agreement of two columns counts less this many standard errors: of many pairs that are looked
+# at, some agree by chance.
 _STANDARD_ERRORS = 2.0
 
 

@@ -225,7 +225,7 @@ def _unread_numbers(
     is_text = may_hold_texts(column) and kind in ("categorical", "identifier", "text")
     if not is_text or len(counts) <= _MOST_CODES:
         return None
-    # Imported here: few tables have so many texts.
+    # Imported here: few tables have columns of many texts.
     from testsgd.data.unread_numbers import unread_numbers
 
     return unread_numbers(counts)

@@ -144,7 +144,7 @@ def _first(findings: Findings, enough: Callable[[RuleSet], bool]) -> tuple[int, 
             return rank, group
     raise TooFewDataError(
         f"of {len(findings.ranking):,} groups none has at least {LEAST_HELD_OUT} held-out "
-        f"{findings.kind} on both sides, so nothing could be told of a new model",
+        f"{findings.kind} on both sides, so a new model could not be judged",
         remedy=f"give more {findings.kind}; or name a group, and the result will not be judged",
     )
 

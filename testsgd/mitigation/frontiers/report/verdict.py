@@ -189,7 +189,7 @@ def _nothing_compared(summary: FrontierSummary) -> str:
     counted = _COUNTED[settings.objective]
     remedy = "give more rows"
     if held_out < 2 * LEAST_HELD_OUT:
-        # Both sides need so many, whatever the groups are.
+        # Both sides need that number of rows, whatever the groups are.
         needed = math.ceil(2 * LEAST_HELD_OUT * rows / held_out)
         remedy = f"{remedy}, {count(needed)} or more in place of {count(rows)}"
     elif settings.min_share * held_out > LEAST_HELD_OUT:
