@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate
 
 from testsgd.auditing.guarantee import Method
-from testsgd.auditing.parameters import Estimand
 from testsgd.auditing.report.base_rates import BaseRates
+from testsgd.auditing.report.compared_groups import (
+    judged_groups,
+    named_sentences,
+    not_judged_sentences,
+    possible_features,
+)
 from testsgd.auditing.report.composition import ValueCounts, composition_sentences
 from testsgd.auditing.report.controls import control_headline, control_sentences
 from testsgd.auditing.report.further_looks import (
@@ -28,18 +32,17 @@ from testsgd.auditing.report.gate import (
     undescribed_sentences,
     unjudged_share_sentences,
 )
+from testsgd.auditing.report.headline import (
+    capitalised,
+    compared_clause,
+    headline_of,
+    with_restrictions,
+    worse_off_sentences,
+)
 from testsgd.auditing.report.leading import (
-    is_judged_different,
     largest_over_all,
     leading_control,
     leading_look,
-    leads_by_own_effect,
-)
-from testsgd.auditing.report.named_groups import named_sentences, not_judged_sentences
-from testsgd.auditing.report.own_effect_headline import (
-    first_worse_off_sentences,
-    no_own_effect,
-    own_effect_clauses,
 )
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.ratio_gate import (
@@ -49,8 +52,6 @@ from testsgd.auditing.report.ratio_gate import (
 )
 from testsgd.auditing.report.spoken_side import (
     is_turned,
-    names_who_is_worse_off,
-    nothing_significant,
     turned_sentences,
 )
 from testsgd.auditing.report.summary import AuditSummary, GroupSummary, Verdict
@@ -59,37 +60,25 @@ from testsgd.auditing.report.wording import (
     ADJUSTMENTS,
     DISAGREEMENT,
     TEXT_LIMIT,
-    binned_features,
     by_own_effect,
     by_terms,
-    described_by,
     disagree,
     error_rate_sentences,
     few_outside_sentences,
-    findings,
     inside_only,
     lower_bound_points,
     not_searched_sentences,
-    own_effect_bound,
-    significant_error_rate,
     unjudged_sentences,
     within_others,
 )
 from testsgd.auditing.report.worse_off import (
-    ALL_OTHERS,
     Comparison,
-    Features,
     base_rates_sentence,
-    complement_in_words,
-    group_in_words,
-    worse_off_clause,
 )
 from testsgd.report.formatting import (
     brief_rules,
     count,
-    how_often,
     interval,
-    number,
     percent,
     plural,
     points,
@@ -100,14 +89,8 @@ from testsgd.report.formatting import (
 )
 from testsgd.report.summaries import brief_group
 
-# Scores above it count as the favourable label, if nothing else is said.
-# Of a longer expression for the rows the headline has the beginning.
-_LONGEST_CHOICE = 120
-# Groups that a sentence names beside a headline about all others.
-_MOST_WORSE_OFF = 2
 # Labels that a sentence lists.
 _MOST_LABELS = 5
-_USUAL_THRESHOLD = 0.5
 # A group that comes back in fewer bootstrap samples is remarked on.
 _STABLE = 0.5
 # A model that agrees with fewer of the labels may mean the other class.
@@ -143,23 +126,23 @@ def verdict(
         # Behind a headline that begins with the complement it has to be said which the group is.
         if is_turned(leading, summary):
             group_name = brief_group(leading, TEXT_LIMIT)
-            themselves = _worse_off_themselves(headline, summary)
+            themselves = worse_off_sentences(headline, summary)
     else:
         headline = "Not enough evidence to judge any group."
         sentences = _why_nothing(summary)
     headline, sentences = _with_controls(headline, sentences, summary)
-    headline = _restricted(headline, summary)
+    headline = with_restrictions(headline, summary)
     parameters = summary.parameters
     first: list[str] = []
     if parameters.fail_above is not None:
         outcome = gate_outcome(measures, parameters.fail_above, strict=parameters.strict)
-        judged = _judged_groups(summary)
+        judged = judged_groups(summary)
         first.append(
             gate_sentence(outcome, summary, measures, parameters.fail_above, judged=judged)
         )
     if parameters.fail_below_ratio is not None:
         by_ratio = ratio_gate_outcome(ratios, parameters.fail_below_ratio, strict=parameters.strict)
-        first.append(ratio_gate_sentence(by_ratio, summary, ratios, _judged_groups(summary)))
+        first.append(ratio_gate_sentence(by_ratio, summary, ratios, judged_groups(summary)))
         outcome = by_ratio if parameters.fail_above is None else _worse(outcome, by_ratio)
     if (parameters.fail_above, parameters.fail_below_ratio) != (None, None):
         lacking = not_judged_sentences(summary)
@@ -186,27 +169,6 @@ def verdict(
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
-def _worse_off_themselves(headline: str, summary: AuditSummary) -> list[str]:
-    """Write which of the first groups are worse off, if a headline says so of all others only."""
-    if not headline.startswith(ALL_OTHERS.capitalize()):
-        return []
-    shown = findings(summary)
-    if leads_by_own_effect(summary, shown[0]):
-        return first_worse_off_sentences(shown, summary, limit=_MOST_WORSE_OFF)
-    features = Features.of(summary)
-    clauses = [
-        f"{group_in_words(group.rules, features)} ({how_often(group.difference)} than "
-        f"{complement_in_words(group.rules, features)})"
-        for group in shown
-        if group.score > 0 and not is_turned(group, summary)
-    ]
-    if not clauses:
-        return []
-    what = "group that is" if len(clauses) == 1 else "groups that are"
-    which = "is" if len(clauses) == 1 else "are"
-    return [f"The first {what} worse off {which} {series(clauses[:_MOST_WORSE_OFF])}."]
-
-
 def _unknown_labels(summary: AuditSummary) -> list[str]:
     """Write which labels of the model are none of the data's, if there are any."""
     unknown = summary.model.unknown_labels
@@ -218,53 +180,6 @@ def _unknown_labels(summary: AuditSummary) -> list[str]:
         f"The model gave {shown}{f' and {more} more' if more > 0 else ''}, not among the labels of "
         "the data: counted as not favourable."
     ]
-
-
-def _restricted(headline: str, summary: AuditSummary) -> str:
-    """Write in the headline what restricts it: a sample, rows held out, theta, a threshold."""
-    data = summary.data
-    parameters = summary.parameters
-    words = vocabulary(summary)
-    restrictions = []
-    holdout = summary.holdout
-    if parameters.rows is not None:
-        restrictions.append(f"only {words.many} with {shorten(parameters.rows, _LONGEST_CHOICE)}")
-    if data.sampled_from is not None:
-        drawn = data.rows if holdout is None else holdout.searched + holdout.estimated
-        restrictions.append(
-            f"in a sample of {count(drawn)} of {plural(data.sampled_from, words.one)}"
-        )
-    if holdout is not None:
-        rows_estimated = plural(holdout.estimated, words.one, words.many)
-        restrictions.append(f"estimated on {rows_estimated} held out")
-    restrictions += _drawn_rows(summary)
-    if parameters.groups:
-        which = "named groups" if summary.counts.candidates > 1 else "a named group"
-        restrictions.append(f"{which}, no search")
-    fewest = f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}"
-    if parameters.theta is not None and fewest not in headline and not parameters.groups:
-        restrictions.append(f"among groups {fewest}")
-    threshold = summary.model.threshold
-    if summary.model.output == "scores" and threshold not in (None, _USUAL_THRESHOLD):
-        restrictions.append(f"scores above {number(threshold)} counting as this prediction")
-    if not restrictions:
-        return headline
-    return f"{headline.removesuffix('.')} ({'; '.join(restrictions)})."
-
-
-def _drawn_rows(summary: AuditSummary) -> list[str]:
-    """Write that the observed rates are of some rows only, and how far they may be off."""
-    top = next((group for group in summary.groups if group.decided), None)
-    of_rows = summary.data.kind == "rows" and summary.parameters.estimand == "observed"
-    if top is None or not of_rows or top.exact:
-        return []
-    asked = top.samples_in + top.samples_out
-    rows = top.n_in + top.n_out
-    if asked >= rows:
-        return []
-    of_all = plural(rows, vocabulary(summary).one)
-    margin = size_points(top.margin)
-    return [f"estimated from {count(asked)} of {of_all}, with a sampling margin of {margin}"]
 
 
 def _of_decided(
@@ -292,7 +207,7 @@ def _of_decided(
     leading = leading_look(summary, top)
     if within is not None and isinstance(leading, WithinGroup):
         slice_text = brief_rules(leading.slice, TEXT_LIMIT)
-        clause = _compared_clause(
+        clause = compared_clause(
             leading,
             summary,
             estimand="observed",
@@ -307,10 +222,10 @@ def _of_decided(
     if within is not None:
         further += within_sentences(within, is_headline=False)
     if isinstance(leading, FurtherGroup):
-        clause = _compared_clause(
+        clause = compared_clause(
             leading, summary, estimand="observed", base_rates=base_rates_of_look
         )
-        first = f"{_sentence(clause)}."
+        first = f"{capitalised(clause)}."
         further = [*turned_sentences(leading, summary), *further]
         base_first = _base_rates_beside(leading, first, summary, base_rates_of_look)
         return first, base_first, [*further, headline, *base, *sentences]
@@ -367,7 +282,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
     if effect_first:
         headline, *qualified = words.by_terms(top, label, _interval_name(summary))
     else:
-        headline = _headline(top, summary)
+        headline = headline_of(top, summary)
         qualified = [*_disagreement(top, summary), _interval_sentence(top, summary)]
         own = top.own_effect
         if own is not None and (own.not_given or summary.parameters.ranked_by == "counterfactual"):
@@ -410,7 +325,7 @@ def _of_group(top: GroupSummary, summary: AuditSummary) -> tuple[str, list[str]]
         sentences += named_sentences(summary)
     elif summary.deeper is None:
         sentences += not_searched_sentences(
-            summary.parameters.depth, _possible_features(summary), words.feature
+            summary.parameters.depth, possible_features(summary), words.feature
         )
     finer = summary.finer.features if summary.finer is not None else []
     return headline, [*sentences, *unjudged_sentences(summary.unjudged, words, finer=finer)]
@@ -443,193 +358,6 @@ def _agreement(summary: AuditSummary) -> list[str]:
         f"The model agrees with {percent(accuracy)} of the labels in the file: check that "
         f"“{summary.data.label.favourable}” is the class that it means."
     ]
-
-
-def _headline(group: GroupSummary, summary: AuditSummary) -> str:
-    words = vocabulary(summary)
-    guarantee = summary.guarantee
-    if by_own_effect(group, summary):
-        return _of_own_effect(group, summary)
-    no_own = no_own_effect(group, summary)
-    if nothing_significant(summary):
-        unequal = significant_error_rate(summary, words)
-        subject = f"No group {_judged_size(summary)} has a"
-        if (compared := _compared_alone(summary)) is not None:
-            subject = f"None of {compared} has a"
-            if summary.counts.groups == 1:
-                subject = f"{_sentence(compared)} has no"
-        return (
-            f"{subject} statistically significant {no_own}difference "
-            f"in {words.rate.lower()}{f'; {unequal}' if unequal else ''}. "
-            f"{_may_be_chance(group, summary)}"
-        )
-    base_rates = BaseRates(group.base_rate_in, group.base_rate_out)
-    compared = _compared_clause(
-        group, summary, estimand=summary.parameters.estimand, base_rates=base_rates
-    )
-    significant = bool(group.lower_confidence_bound)
-    if guarantee.kind == "per-group" and summary.counts.groups > 1:
-        # Of many intervals that each hold by themselves, one without zero says little.
-        significant = True
-    if guarantee.kind == "fdr":
-        significant = (group.q_value or 0.0) <= 1 - guarantee.confidence
-    ending = "" if significant else ", not statistically significant"
-    if no_own:
-        which = "named group" if summary.parameters.groups else "group"
-        ending += f"; no {which} has a statistically significant {no_own.removesuffix(' or ')}"
-    return f"{_sentence(compared)}{ending}."
-
-
-def _of_own_effect(group: GroupSummary, summary: AuditSummary) -> str:
-    """Write the headline about the own effect of a group, beside what its rates are in all."""
-    own, in_all = own_effect_clauses(group, summary, turned=is_turned(group, summary))
-    parameters = summary.parameters
-    words = vocabulary(summary)
-    among = words.estimands[parameters.estimand]
-    if parameters.estimand == "observed":
-        among = words.observed(summary.data.label.favourable)
-    chance = "" if is_judged_different(group, summary) else ", not statistically significant"
-    headline = f"{_sentence(own)}. {in_all}, {among[0].lower()}{among[1:]}{chance}."
-    surest = _surest_difference(summary)
-    if surest is None:
-        return headline
-    # A gate would fail by it, unseen behind smaller numbers. A complement has the same difference.
-    least = (group.lower_confidence_bound or 0.0) + DISAGREEMENT
-    if (surest.lower_confidence_bound or 0.0) <= max(least, own_effect_bound(group, summary)):
-        return headline
-    clause = _compared_clause(surest, summary, estimand=parameters.estimand)
-    return f"{headline} The surest difference in all is another: {clause}."
-
-
-def _surest_difference(summary: AuditSummary) -> GroupSummary | None:
-    """Return the group with the largest lower bound of its difference, where bounds compare."""
-    if summary.guarantee.kind != "simultaneous":
-        return None
-    rank = summary.guarantee.largest_bound_rank
-    return next((group for group in summary.groups if group.rank == rank), None)
-
-
-def _may_be_chance(group: GroupSummary, summary: AuditSummary) -> str:
-    """Write that the difference of the first group may be chance, as none is significant."""
-    words = vocabulary(summary)
-    label = summary.data.label.favourable
-    parameters = summary.parameters
-    estimand = parameters.estimand
-    among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
-    if names_who_is_worse_off(summary):
-        features = Features.of(summary)
-        people = group_in_words(group.rules, features)
-        others = complement_in_words(group.rules, features)
-    else:
-        people, others = words.target(group), words.others
-    # Groups whose lower bounds are all zero are ranked by size; by own effects they are not.
-    by_bounds = parameters.ranked_by == "lower-bound" and not group.lower_confidence_bound
-    by_size = parameters.ranked_by == "score" or by_bounds
-    which = (
-        "The largest difference that was seen" if by_size else "The difference of the first group"
-    )
-    if by_size and summary.holdout is not None:
-        which = "The largest difference there"
-    if by_size and _compared_alone(summary) is not None and summary.counts.groups == 1:
-        which = "Its difference"
-    return (
-        f"{which}, of {people} ({how_often(group.difference)}, {percent(group.rate_in)} "
-        f"against {percent(group.rate_out)} of {others}, {among[0].lower()}{among[1:]}), may be "
-        "chance."
-    )
-
-
-def _compared_clause(
-    group: GroupSummary | FurtherGroup | WithinGroup,
-    summary: AuditSummary,
-    *,
-    estimand: Estimand,
-    others: str = "",
-    base_rates: BaseRates | None = None,
-) -> str:
-    """Write how the two sides of a group differ, as a clause without a full stop.
-
-    The side that is worse off comes first, where one is. `others` is what the complement is called,
-    if not by the opposite of the group's rules. `base_rates` are there if they are known.
-    """
-    words = vocabulary(summary)
-    label = summary.data.label.favourable
-    among = words.observed(label) if estimand == "observed" else words.estimands[estimand]
-    among = f"{among[0].lower()}{among[1:]}"
-    if names_who_is_worse_off(summary):
-        comparison = Comparison(group.rules, group.rate_in, group.rate_out)
-        if base_rates is not None:
-            comparison = replace(
-                comparison, base_rate_in=base_rates.inside, base_rate_out=base_rates.outside
-            )
-        features = Features.of(summary)
-        clause = worse_off_clause(
-            comparison, label, features, outcome=summary.data.label.outcome, others=others
-        )
-    else:
-        clause = (
-            f"{words.predicate(label)} {how_often(group.difference)} for "
-            f"{words.target(group)} ({percent(group.rate_in)}) than for {others or words.others} "
-            f"({percent(group.rate_out)})"
-        )
-    return f"{clause}, {among}"
-
-
-def _sentence(clause: str) -> str:
-    """Return a clause with a capital letter."""
-    return f"{clause[0].upper()}{clause[1:]}"
-
-
-def _judged_size(summary: AuditSummary) -> str:
-    """Write how large judged groups are, and by how many features they are described."""
-    words = vocabulary(summary)
-    depth = described_by(
-        summary.parameters.depth,
-        _possible_features(summary),
-        words.features,
-        binned=binned_features(summary.data),
-    )
-    return f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}{depth}"
-
-
-def _judged_groups(summary: AuditSummary) -> str:
-    """Write which groups a gate passed for."""
-    if summary.parameters.groups:
-        return _named_groups(summary)
-    holdout = summary.holdout
-    if holdout is not None:
-        if holdout.largest_unestimated is None and holdout.smallest_unestimated_ratio is None:
-            return _estimated_groups(summary)
-        others = f"all others that were searched, {_judged_size(summary)}".rstrip(",")
-        return f"{_estimated_groups(summary)} and {others}"
-    return f"every group {_judged_size(summary)}".rstrip(",")
-
-
-def _compared_alone(summary: AuditSummary) -> str | None:
-    """Name the groups that were compared if these are not all of a search; None if they are."""
-    if summary.parameters.groups:
-        return _named_groups(summary)
-    return None if summary.holdout is None else _estimated_groups(summary)
-
-
-def _named_groups(summary: AuditSummary) -> str:
-    named = summary.counts.groups
-    return "the named group" if named == 1 else f"the {count(named)} named groups"
-
-
-def _estimated_groups(summary: AuditSummary) -> str:
-    """Name the groups that were found by the search and estimated on what was held out."""
-    estimated = summary.counts.groups
-    many = vocabulary(summary).many
-    groups = "the one group" if estimated == 1 else f"the {count(estimated)} groups"
-    return f"{groups} estimated on {many} held out"
-
-
-def _possible_features(summary: AuditSummary) -> int:
-    """Return how many sensitive features, or categories of terms, there are."""
-    if summary.terms is not None:
-        return len(summary.terms.categories)
-    return sum(feature.sensitive for feature in summary.data.features)
 
 
 def _interval_name(summary: AuditSummary) -> str:

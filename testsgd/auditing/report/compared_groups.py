@@ -1,8 +1,10 @@
-"""What a report says of groups that the user named, which were compared without a search."""
+"""Which groups an audit compared, in words: of a search, of rows held out, or named ones."""
 
 from __future__ import annotations
 
 from testsgd.auditing.report.summary import AuditSummary
+from testsgd.auditing.report.vocabulary import vocabulary
+from testsgd.auditing.report.wording import binned_features, described_by
 from testsgd.report.formatting import count, plural, series, share
 from testsgd.report.summaries import brief_group
 
@@ -64,3 +66,55 @@ def not_judged_sentences(summary: AuditSummary) -> list[str]:
         return []
     of_all = f"{plural(missing, 'named group')} of {count(counts.candidates)}"
     return [f"Not enough evidence: {of_all} could not be judged."]
+
+
+def judged_size(summary: AuditSummary) -> str:
+    """Write how large judged groups are, and by how many features they are described."""
+    words = vocabulary(summary)
+    depth = described_by(
+        summary.parameters.depth,
+        possible_features(summary),
+        words.features,
+        binned=binned_features(summary.data),
+    )
+    return f"of at least {plural(summary.unjudged.fewest, words.one, words.many)}{depth}"
+
+
+def judged_groups(summary: AuditSummary) -> str:
+    """Write which groups a gate passed for."""
+    if summary.parameters.groups:
+        return _named_groups(summary)
+    holdout = summary.holdout
+    if holdout is not None:
+        if holdout.largest_unestimated is None and holdout.smallest_unestimated_ratio is None:
+            return _estimated_groups(summary)
+        others = f"all others that were searched, {judged_size(summary)}".rstrip(",")
+        return f"{_estimated_groups(summary)} and {others}"
+    return f"every group {judged_size(summary)}".rstrip(",")
+
+
+def compared_alone(summary: AuditSummary) -> str | None:
+    """Name the groups that were compared if these are not all of a search; None if they are."""
+    if summary.parameters.groups:
+        return _named_groups(summary)
+    return None if summary.holdout is None else _estimated_groups(summary)
+
+
+def _named_groups(summary: AuditSummary) -> str:
+    named = summary.counts.groups
+    return "the named group" if named == 1 else f"the {count(named)} named groups"
+
+
+def _estimated_groups(summary: AuditSummary) -> str:
+    """Name the groups that were found by the search and estimated on what was held out."""
+    estimated = summary.counts.groups
+    many = vocabulary(summary).many
+    groups = "the one group" if estimated == 1 else f"the {count(estimated)} groups"
+    return f"{groups} estimated on {many} held out"
+
+
+def possible_features(summary: AuditSummary) -> int:
+    """Return how many sensitive features, or categories of terms, there are."""
+    if summary.terms is not None:
+        return len(summary.terms.categories)
+    return sum(feature.sensitive for feature in summary.data.features)
