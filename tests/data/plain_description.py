@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from testsgd.data import DatasetSpecification, specification_from_mapping
-from testsgd.data.table import read_rows
+from testsgd.data.described_rows import read_rows
 
 # The line numbers are what tests go by: a blank line here moves them.
 TEXT = """\

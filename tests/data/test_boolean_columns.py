@@ -17,7 +17,7 @@ from testsgd.data import (
     read_frame,
     specification_from_mapping,
 )
-from testsgd.data.table import read_rows
+from testsgd.data.described_rows import read_rows
 from testsgd.report.summaries import RuleSummary
 from testsgd.sampling import moved
 

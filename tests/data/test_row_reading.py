@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plain_description import HEADER, cells, description, read_text
 
-from testsgd.data.table import read_rows
+from testsgd.data.described_rows import read_rows
 
 COLUMNS = HEADER.strip().split(",")
 ROWS = [["female", "20", "0.25", "no"], ["male", "30", "0.5", "yes"], ["female", "", "1", "yes"]]

@@ -10,7 +10,7 @@ import pytest
 from plain_description import HEADER, cells, description, read_text
 
 from testsgd.data import load_table, read_frame
-from testsgd.data.table import read_rows
+from testsgd.data.described_rows import read_rows
 from testsgd.errors import DataError
 
 GOOD = "male,30,0.5,yes\n"

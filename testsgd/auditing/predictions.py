@@ -45,7 +45,8 @@ from testsgd.data import (
     joined,
     with_numbers,
 )
-from testsgd.data.cells import check_distinct_names, check_one_level, renamed
+from testsgd.data.cell_texts import renamed
+from testsgd.data.cells import check_distinct_names, check_one_level
 from testsgd.data.classes import check_known_classes, classes_together
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import DataError

@@ -40,12 +40,7 @@ from testsgd.data import (
     infer_specification,
     read_frame,
 )
-from testsgd.data.cells import (
-    check_distinct_names,
-    check_one_level,
-    missing_column,
-    shown_columns,
-)
+from testsgd.data.cells import check_distinct_names, check_one_level, missing_column, shown_columns
 from testsgd.data.classes import (
     LABELS_BESIDE,
     LABELS_LEFT_OUT,

@@ -7,6 +7,7 @@ from .categories import declared_text as declared_text
 from .categories import distinct_values as distinct_values
 from .cells import as_pandas as as_pandas
 from .classes import booleans_as_numbers as booleans_as_numbers
+from .classes import checked_outcome as checked_outcome
 from .classes import classes_of as classes_of
 from .copies import copied_rows as copied_rows
 from .demo import PLANTED_GROUP as PLANTED_GROUP
@@ -30,7 +31,6 @@ from .lazy_rows import is_lazy as is_lazy
 from .lookup import bundled_folder as bundled_folder
 from .lookup import cache_folder as cache_folder
 from .lookup import find_files as find_files
-from .outcomes import checked_outcome as checked_outcome
 from .sampling import check_count as check_count
 from .sampling import drawn_positions as drawn_positions
 from .schema import DEFAULT_BINS as DEFAULT_BINS

@@ -1,4 +1,4 @@
-"""The classes of labels and predictions, and which of them is the favourable one."""
+"""The classes of labels and predictions, which is the favourable one, and what it is to people."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from testsgd.data.categories import MOST_CATEGORIES, category_text, equal_labels
 from testsgd.data.guessed_features import ordered_values
+from testsgd.data.schema import Outcome
 from testsgd.errors import DataError, ParameterError
 
 # The way out for numbers that are no classes.
@@ -433,3 +434,39 @@ def guess_among(notes: Sequence[str]) -> str | None:
     True
     """
     return next((note for note in notes if _GUESS in note), None)
+
+
+def checked_outcome(given: str | None) -> Outcome | None:
+    """Return the outcome of a label that a user gives, checked; None if there is none.
+
+    Parameters
+    ----------
+    given : str, optional
+        One of benefit, harm and neither, as ``outcome`` of a description's ``[label]``.
+
+    Returns
+    -------
+    {"benefit", "harm", "neither"} or None
+
+    Raises
+    ------
+    ParameterError
+        If it is none of the three.
+
+    Examples
+    --------
+    >>> checked_outcome("harm")
+    'harm'
+    """
+    if given is None:
+        return None
+    for outcome in get_args(Outcome):
+        if given == outcome:
+            known: Outcome = outcome
+            return known
+    raise ParameterError(
+        f"{given!r} is not what a label can be for a person",
+        where="outcome",
+        remedy=f"write one of {', '.join(get_args(Outcome))}",
+        name="outcome",
+    )

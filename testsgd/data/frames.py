@@ -14,15 +14,13 @@ import pandas as pd
 from pydantic import ValidationError
 
 from testsgd.data.categories import MISSING, row_name
-from testsgd.data.cells import (
+from testsgd.data.cell_texts import (
     are_decimal_commas,
     boolean_cells,
-    cells_of_plain_file,
-    check_column_number,
-    first_lines,
     numbers_with_decimal_commas,
     plain_cells,
 )
+from testsgd.data.cells import cells_of_plain_file, check_column_number, first_lines
 from testsgd.data.decimals import without_decimals
 from testsgd.data.schema import CellParsing
 from testsgd.errors import DataError, MissingExtraError, ParameterError

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import category_text, distinct_values, row_name
-from testsgd.data.cells import renamed
+from testsgd.data.cell_texts import renamed
 from testsgd.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import MISSING, MOST_CATEGORIES, MOST_VALUES, category_text
-from testsgd.data.cells import formatted_numbers, renamed, shown_columns
-from testsgd.data.classes import classes_of, favourable_classes, note_on_favourable
+from testsgd.data.cell_texts import formatted_numbers, renamed
+from testsgd.data.cells import shown_columns
+from testsgd.data.classes import checked_outcome, classes_of, favourable_classes, note_on_favourable
 from testsgd.data.frames import DECIMAL_COMMAS
 from testsgd.data.guessed_features import completed_feature, counted_texts
 from testsgd.data.missing_texts import may_hold_texts, without_missing_texts
-from testsgd.data.outcomes import checked_outcome
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError

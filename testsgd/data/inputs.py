@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from testsgd.data.categories import category_text
-from testsgd.data.classes import favourable_classes
-from testsgd.data.outcomes import checked_outcome
+from testsgd.data.classes import checked_outcome, favourable_classes
 from testsgd.data.schema import DatasetSpecification, Label
 from testsgd.data.specification import Specification, load_specification, specification_from_mapping
 from testsgd.data.table import Table, check_table, load_table

@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from testsgd.data.cells import (
-    are_decimal_commas,
-    cells_of_plain_file,
-    readable_file,
-    with_decimal_point,
-)
+from testsgd.data.cell_texts import are_decimal_commas, with_decimal_point
+from testsgd.data.cells import cells_of_plain_file, readable_file
 from testsgd.data.schema import CellParsing
 from testsgd.data.separators import separator_of_log
 

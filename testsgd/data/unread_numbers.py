@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from testsgd.data.cells import (
+from testsgd.data.cell_texts import (
     DECIMAL_COMMA,
     PLAIN_NUMBER,
     may_be_no_decimals,

@@ -18,7 +18,7 @@ from testsgd.auditing import (
     frame_of,
 )
 from testsgd.data.categories import row_name
-from testsgd.data.cells import parsed_numbers
+from testsgd.data.cell_texts import parsed_numbers
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, needs_favourable, resolve_metrics

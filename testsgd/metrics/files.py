@@ -25,7 +25,8 @@ from testsgd.data import (
     resolve_specification,
     with_numbers,
 )
-from testsgd.data.cells import missing_column, renamed
+from testsgd.data.cell_texts import renamed
+from testsgd.data.cells import missing_column
 from testsgd.data.classes import (
     LABELS_BESIDE,
     LABELS_LEFT_OUT,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from testsgd.data.categories import MISSING
-from testsgd.data.cells import DECIMAL_COMMA, LIST_OF_TWO, OF_THOUSANDS, PLAIN_NUMBER
+from testsgd.data.cell_texts import DECIMAL_COMMA, LIST_OF_TWO, OF_THOUSANDS, PLAIN_NUMBER
 from testsgd.data.frames import MISSING_TEXTS, WITH_DECIMAL_COMMAS, parsing_of
 from testsgd.errors import DataError
 

@@ -13,12 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from testsgd.data.cells import (
-    as_pandas,
-    check_column_number,
-    missing_column,
-    with_decimal_point,
-)
+from testsgd.data.cell_texts import with_decimal_point
+from testsgd.data.cells import as_pandas, check_column_number, missing_column
 from testsgd.data.json_objects import json_object
 from testsgd.data.separators import declared_separator, separator_of_header
 from testsgd.errors import DataError, ParameterError

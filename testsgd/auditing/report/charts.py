@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from testsgd.auditing.report.assumed_outcome import outcome_is_assumed
+from testsgd.auditing.report.subject import outcome_is_assumed
 from testsgd.auditing.report.summary import (
     FEWEST_SHOWN,
     AuditSummary,

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import accumulate
 
 from testsgd.auditing.report import charts, tables, wording
-from testsgd.auditing.report.assumed_outcome import assumed_outcome, outcome_is_assumed
 from testsgd.auditing.report.further_looks import within_blocks
 from testsgd.auditing.report.leading import (
     larger_look,
@@ -20,6 +19,7 @@ from testsgd.auditing.report.notes import limits, meaning_notes
 from testsgd.auditing.report.own_effects import own_effect_sentence
 from testsgd.auditing.report.provenance import particulars
 from testsgd.auditing.report.runs import runs_blocks
+from testsgd.auditing.report.subject import assumed_outcome, outcome_is_assumed
 from testsgd.auditing.report.summary import (
     FEWEST_SHOWN,
     AuditSummary,

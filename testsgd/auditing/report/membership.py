@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import MISSING, category_text, declared_text, distinct_values
-from testsgd.data.cells import as_pandas, missing_column, renamed
+from testsgd.data.cell_texts import renamed
+from testsgd.data.cells import as_pandas, missing_column
 from testsgd.data.missing_texts import without_missing_text
 from testsgd.data.schema import DatasetSpecification
 from testsgd.data.table import feature_numbers

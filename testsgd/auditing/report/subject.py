@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from testsgd.auditing.metrics import SELECTION_RATE
 from testsgd.auditing.report import summary as document
 from testsgd.auditing.report.base_rates import base_rates_of_cells, count_labels
 from testsgd.auditing.report.kinds import are_of_texts
-from testsgd.auditing.report.summary import FEWEST_SHOWN
+from testsgd.auditing.report.summary import FEWEST_SHOWN, AuditSummary
 from testsgd.data import Table, table_fingerprint
 from testsgd.models import CheckedFunction, PredictionColumn
 from testsgd.report.formatting import count, plural
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 # More points than this are one on top of the other; they are then counted by small cells.
 _MOST_POINTS = 1500
 _CELLS = 60
+# Names of columns and labels that mostly are a harm. They change a sentence, and no figure.
+_HARM = re.compile(
+    r"(^|[^a-z])(den(ied|ial|y)|reject\w*|refus\w*|arrest\w*|risk|default\w*|fraud\w*)([^a-z]|$)"
+)
 
 Floats = NDArray[np.float64]
 
@@ -425,3 +430,36 @@ def counterfactual_summary(findings: Findings, group: int) -> document.Counterfa
         confidence_interval=(float(effects.low[group]), float(effects.high[group])),
         effective_sample_size=float(effects.independent[group]) if repeated else None,
     )
+
+
+def outcome_is_assumed(summary: AuditSummary) -> bool:
+    """Return whether the label is taken for a benefit because no outcome is given.
+
+    Data with a description have the description's outcome, which has a default.
+    """
+    return bool(summary.data.inferred) and not summary.data.label.outcome_given
+
+
+def assumed_outcome(summary: AuditSummary) -> str:
+    """Write that the label is taken for a benefit, and how to change it; for some names a hint."""
+    label = summary.data.label.favourable
+    how = '--outcome harm or neither (in Python outcome="harm")'
+    name = _name_of_harm(summary)
+    if name is None:
+        return (
+            f"“{label}” is taken for a benefit to a person, so that the side which gets it less "
+            f"often is named first; if it is not, say so by {how}."
+        )
+    return (
+        f"“{name}” sounds like a harm, but “{label}” is taken for a benefit to a person, so that "
+        f"the side which gets it less often is named first; if it is not, say so by {how}."
+    )
+
+
+def _name_of_harm(summary: AuditSummary) -> str | None:
+    """Return the name of the label, its column or the predictions that sounds like a harm."""
+    label = summary.data.label
+    names = [label.favourable, label.column]
+    if summary.data.predictions_given:
+        names.append(summary.model.name)
+    return next((name for name in names if _HARM.search(name.lower())), None)

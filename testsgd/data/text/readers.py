@@ -13,13 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from testsgd.data.categories import check_cells
-from testsgd.data.cells import (
-    check_complete,
-    label_texts,
-    missing_column,
-    parsed_numbers,
-    read_cells,
-)
+from testsgd.data.cell_texts import parsed_numbers
+from testsgd.data.cells import check_complete, label_texts, missing_column, read_cells
 from testsgd.data.sampling import cluster_numbers
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError

@@ -13,10 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from testsgd.data.categories import category_text, row_name
-from testsgd.data.cells import (
-    missing_column,
-    parsed_numbers,
-)
+from testsgd.data.cell_texts import parsed_numbers
+from testsgd.data.cells import missing_column
 from testsgd.data.log_cells import read_log_cells
 from testsgd.errors import DataError, ExpressionError
 from testsgd.fairness.conditioned_groups import NO_GROUP, ConditionedGroup, fields_of_groups
