@@ -26,7 +26,7 @@ from benchmarks.measure import machine, memory_now, memory_peak, side_by_side
 from testsgd.data import load_specification, load_table
 from testsgd.metrics.cells import DENOMINATOR, NUMERATOR, MetricCells, cells_of_rows
 from testsgd.metrics.definitions import resolve_metrics
-from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.given_predictions import read_predictions
 from testsgd.metrics.shared_steps import table_of
 from testsgd.models import load_model
 from testsgd.rules import lay_out, sensitive_axes

@@ -16,7 +16,7 @@ import testsgd
 from testsgd.errors import ModelError, ParameterError
 from testsgd.metrics import audit_counts
 from testsgd.metrics.definitions import METRICS
-from testsgd.metrics.predictions import read_predictions
+from testsgd.metrics.given_predictions import read_predictions
 
 ROWS = 1200
 SOURCE = np.random.default_rng(3)

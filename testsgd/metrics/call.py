@@ -27,9 +27,9 @@ from testsgd.auditing import (
 from testsgd.data import check_count
 from testsgd.errors import ParameterError
 from testsgd.metrics.definitions import asks_for_numbers, needs_favourable
+from testsgd.metrics.given_predictions import are_numbers, is_cut, read_predictions
 from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import are_numbers, is_cut, read_predictions
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
 from testsgd.parameters import check_names, declared_parameters, show_parameters

@@ -22,8 +22,8 @@ from testsgd.data.cell_texts import parsed_numbers
 from testsgd.errors import DataError, ParameterError
 from testsgd.metrics.counting import ROWS, WEIGHT, WEIGHT_SQUARED, bins_of_counts, count_rows
 from testsgd.metrics.definitions import default_metrics, needs_favourable, resolve_metrics
+from testsgd.metrics.given_predictions import read_predictions, read_weights
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import read_predictions, read_weights
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.rules_of_kinds import kind_of_whole_numbers
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule

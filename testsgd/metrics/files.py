@@ -48,12 +48,12 @@ from testsgd.metrics.counting import (
     upper_limits,
 )
 from testsgd.metrics.elsewhere import audit_counts
+from testsgd.metrics.given_predictions import are_numbers
 from testsgd.metrics.models import (
     audit_model_by_metrics,
     classes_are_joined,
     compares_classes,
 )
-from testsgd.metrics.predictions import are_numbers
 from testsgd.metrics.result import MetricsResult
 from testsgd.progress import Progress, shown_progress
 from testsgd.rules import bin_edges

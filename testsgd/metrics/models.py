@@ -54,9 +54,10 @@ from testsgd.metrics.definitions import (
     needs_favourable,
     resolve_metrics,
 )
+from testsgd.metrics.given_predictions import are_numbers, read_predictions
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
-from testsgd.metrics.predictions import Predictions, are_numbers, read_predictions
+from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule

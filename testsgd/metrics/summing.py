@@ -36,13 +36,8 @@ from testsgd.metrics.counting import (
     sums_of_weights,
 )
 from testsgd.metrics.definitions import Floats, Metric, PredictionKind
-from testsgd.metrics.predictions import (
-    Predictions,
-    check_metric,
-    favourable_labels,
-    predictions_of_kinds,
-    read_weights,
-)
+from testsgd.metrics.given_predictions import favourable_labels, read_weights
+from testsgd.metrics.predictions import Predictions, check_metric, predictions_of_kinds
 from testsgd.metrics.rules_of_kinds import (
     check_finite,
     check_true_finite,
