@@ -193,6 +193,52 @@ def test_a_network_that_is_not_compiled_is_told_so(keras: Any) -> None:
         refitter(made)
 
 
+def test_a_file_is_compiled_as_it_was_saved(keras: Any, network: Any, tmp_path: Path) -> None:
+    network.save(tmp_path / "mine.keras")
+    loaded = load_model(tmp_path / "mine.keras", SPECIFICATION)
+    examples = drawn(300)
+    found = refitter_for(loaded, SPECIFICATION, examples, examples)
+    assert isinstance(found, KerasRefitter)
+    *_, stage = found.refit(drawn(20, seed=1), seed=0)
+    (*_, same) = refitter(network, schedule=None).refit(drawn(20, seed=1), seed=0)
+    rows = drawn(50, seed=2).frame
+    assert (stage.model.function(rows) == same.model.function(rows)).all()
+
+
+def test_a_file_compiled_with_a_loss_of_ones_own_is_asked_and_not_trained(
+    keras: Any, tmp_path: Path
+) -> None:
+    def loss_of_mine(true: Any, predicted: Any) -> Any:
+        return keras.ops.mean((true - predicted) ** 2)
+
+    made = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, "sigmoid")])
+    made.compile("adam", loss_of_mine)
+    made.save(tmp_path / "mine.keras")
+    loaded = load_model(tmp_path / "mine.keras", SPECIFICATION)
+    examples = drawn(20)
+    assert len(loaded.model.decisions(examples.frame)) == 20
+    with pytest.raises(ModelError, match="not compiled"):
+        refitter_for(loaded, SPECIFICATION, examples, examples)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_of_several_outputs_the_largest_is_the_label(keras: Any, classes: int) -> None:
+    keras.utils.set_random_seed(3)
+    made = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(classes, "softmax")])
+    made.compile("adam", "sparse_categorical_crossentropy")
+    values = [str(value) for value in range(classes)]
+    label = {"column": "paid", "favourable": "1", "values": values}
+    specification = DatasetSpecification.model_validate(
+        {**SPECIFICATION.model_dump(exclude_none=True, exclude={"label"}), "label": label}
+    )
+    examples = drawn(200)
+    loaded = load_model(made, specification)
+    scores = made.predict(examples.frame.to_numpy(np.float32), verbose=0)
+    assert (loaded.model.decisions(examples.frame) == (scores.argmax(axis=1) == 1)).all()
+    with pytest.raises(ModelError, match="outputs"):
+        refitter_for(loaded, specification, examples, examples)
+
+
 def test_categories_are_told(network: Any) -> None:
     frame = drawn(20).frame.assign(sex=["f", "m"] * 10)
     examples = Examples(frame, np.zeros(20, dtype=bool))

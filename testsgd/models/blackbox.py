@@ -474,7 +474,7 @@ class KerasFunction:
     model: Any
 
     def __call__(self, asked: pd.DataFrame | Sequence[str]) -> Any:
-        """Return what the model predicts.
+        """Return what the model predicts; of several columns, the number of the largest class.
 
         Raises
         ------
@@ -484,7 +484,10 @@ class KerasFunction:
         if isinstance(asked, pd.DataFrame):
             _check_keras_columns(self.model, asked)
         inputs = keras_inputs(self.model, asked)
-        return self.model.predict(inputs, batch_size=_BATCH, verbose=0)
+        outputs = self.model.predict(inputs, batch_size=_BATCH, verbose=0)
+        if isinstance(outputs, np.ndarray) and outputs.ndim == 2 and outputs.shape[1] > 1:
+            return np.argmax(outputs, axis=1)
+        return outputs
 
 
 _ITS_COLUMNS = (

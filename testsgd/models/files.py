@@ -13,7 +13,7 @@ import platform
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -195,8 +195,8 @@ def read_layers(
 # Where what may stand in the configuration of a network comes from. Keras imports whatever module a
 # file names, so others are refused.
 _KERAS_PARTS = re.compile(
-    r"keras|keras\.(src\.)?(activations|constraints|dtype_policies|engine|initializers|layers|models|ops"
-    r"|regularizers)(\.\w+)*"
+    r"keras|keras\.(src\.)?(activations|constraints|dtype_policies|engine|initializers|layers|losses"
+    r"|models|ops|optimizers|regularizers)(\.\w+)*"
 )
 # Layers that hold code, or read other files.
 _RUNNING_CLASSES = frozenset(
@@ -250,7 +250,9 @@ def read_keras_model(path: Path) -> Any:
         with warnings.catch_warnings():
             # Keras warns of what it leaves out, such as the state of an optimiser.
             warnings.simplefilter("ignore")
-            return keras.saving.load_model(path, compile=False, safe_mode=True)
+            network = keras.saving.load_model(path, compile=False, safe_mode=True)
+            _compile_as_saved(network, path)
+            return network
     except TestSGDError:
         raise
     except _ForeignPartError as error:
@@ -280,6 +282,25 @@ def _keras_for(path: Path) -> Any:
     from testsgd.models.training import quiet_keras
 
     return quiet_keras(f"reading {path.name}")
+
+
+def _compile_as_saved(network: Any, path: Path) -> None:
+    """Compile a network with the loss and the optimiser of its file, if both are parts of Keras.
+
+    Another one is left as it is: it can be asked, but not trained again.
+    """
+    configuration = loads_json(read_member(path, _CONFIGURATION, at_most=_MOST_CONFIGURATION))
+    saved = configuration.get("compile_config") or {}
+    training = {name: saved[name] for name in ("optimizer", "loss") if saved.get(name)}
+    try:
+        _check_parts(training)
+    except _ForeignPartError:
+        return
+    if len(training) < 2:
+        return
+    # Whatever Keras raises at the settings of another version.
+    with suppress(Exception):
+        network.compile_from_config(training)
 
 
 def _check_keras_file(path: Path) -> None:

@@ -59,7 +59,18 @@ class KerasRefitter(StagedRefitter[Any]):
         )
         self._rows = isinstance(self._training.inputs, pd.DataFrame)
         if not network.compiled:
-            raise self._error("it is not compiled", "call its compile with an optimiser and a loss")
+            raise self._error(
+                "it is not compiled, or with a loss or an optimiser that is not of Keras",
+                "call its compile with an optimiser and a loss of Keras; of a file with others, "
+                "load it with Keras and give the model from Python",
+            )
+        # Not known of a model of a class of the user's own.
+        shape = getattr(network, "output_shape", None)
+        if isinstance(shape, tuple) and len(shape) == 2 and shape[1] != 1:
+            raise self._error(
+                f"it has {shape[1]} outputs a row, and is trained again with one only",
+                "give a network with one output, the score of the favourable label",
+            )
         self._inputs = self._given(self._training)
         # All stages are asked through one copy, see _Snapshot.
         self._asked = KerasFunction(self._copy())
