@@ -178,3 +178,13 @@ def test_prompts_are_judged_by_what_comes_of_them() -> None:
     assert (queen.judged, queen.outputs, queen.counts) == ("biased", 59, (59, 0))
     assert (nurse.judged, nurse.outputs) == ("neutral", 3)
     assert (stone.judged, stone.outputs, stone.counts) == ("undecided", 59, (0, 0))
+
+
+@pytest.mark.parametrize("given", [{}, {"prompts": []}])
+def test_without_prompts_none_is_neutral(given: dict[str, list[str]]) -> None:
+    people = GenerativeSpecification.from_dict(
+        {"groupings": {"gender": {"values": ["female", "male"]}}, **given}
+    )
+    with pytest.raises(ParameterError) as raised:
+        judge_prompts(people, lambda request, seed: "female")
+    assert raised.value.where == "prompts"

@@ -268,6 +268,9 @@ def test_server_that_was_emptied_is_not_begun_again(
     server.empty()
     with pytest.raises(StateError):
         store.update([count("a")])
+    # What says whether a server is ready only reads.
+    with pytest.raises(StateError):
+        store.read()
     store.close()
 
 

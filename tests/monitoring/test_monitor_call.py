@@ -13,6 +13,7 @@ import pytest
 import testsgd
 from testsgd.data import read_frame
 from testsgd.errors import DataError, EventError, ParameterError, ResultError, TestSGDError
+from testsgd.monitoring import monitored
 
 PARITY = {"property": "demographic_parity", "bound": 0.1}
 CHANCE = {"property": "equal_opportunity", "bound": 0.1, "condition_on": ["region"]}
@@ -238,3 +239,15 @@ def test_a_state_of_another_specification_is_refused(tmp_path: Path) -> None:
         testsgd.load_monitor({"properties": [PARITY]}, state=state)
     assert testsgd.load_monitor(KEYS, state=state).status().decided == 10
     assert testsgd.load_monitor(KEYS, state=tmp_path / "none.json").status().decided == 0
+
+
+@pytest.mark.parametrize("address", ["redis://127.0.0.1:6379/0", "postgresql://me@there/fair"])
+def test_an_address_is_no_file_for_the_state(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = {"properties": [{"property": "demographic_parity", "bound": 0.1}]}
+    for state in (address, Path(address)):
+        with pytest.raises(ParameterError), monitored(wanted, [], state=state):
+            pass
+    assert list(tmp_path.iterdir()) == []

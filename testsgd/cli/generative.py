@@ -155,10 +155,7 @@ def _ask_for_outputs(
     from testsgd.generative import ModelRequest
     from testsgd.generative.outputs import read_log
 
-    prompts = specification.filled_prompts()
-    if not prompts:
-        what = "the specification has no prompts"
-        raise ParameterError(what, where="prompts", remedy="add prompts = [...] to it")
+    prompts = specification.required_prompts()
     if is_mixed(log.parent):
         # What a killed process was moving there is moved now.
         with files_together(log.parent):

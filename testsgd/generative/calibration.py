@@ -325,6 +325,11 @@ def judge_prompts(
     tuple of PromptExperiment
         One for each prompt and grouping that outputs have.
 
+    Raises
+    ------
+    ParameterError
+        If the specification has no prompts.
+
     References
     ----------
     Cheng et al., Definition 6: a prompt is biased if all outputs it can have share one value.
@@ -340,7 +345,7 @@ def judge_prompts(
     """
     wanted = specification.neutrality
     readers = readers_of(specification)
-    prompts = specification.filled_prompts()
+    prompts = specification.required_prompts()
     experiments = []
     for done, prompt in enumerate(prompts):
         outputs: list[Output] = []

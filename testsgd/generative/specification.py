@@ -30,6 +30,7 @@ from testsgd.data.schema_parts import (
     repeated,
 )
 from testsgd.data.toml_document import ExactDocument
+from testsgd.errors import ParameterError
 
 Reads: TypeAlias = Literal["output", "prompt", "both"]
 Several: TypeAlias = Literal["unrelated", "first"]
@@ -554,6 +555,23 @@ class GenerativeSpecification(ExactDocument):
                     variants = [{**known, name: value} for known in variants for value in values]
             filled += [prompt.format(**known) for known in variants]
         return tuple(filled)
+
+    def required_prompts(self) -> tuple[str, ...]:
+        """Return the prompts as :meth:`filled_prompts` does, of which there must be one at least.
+
+        Raises
+        ------
+        ParameterError
+            If there is none.
+        """
+        prompts = self.filled_prompts()
+        if not prompts:
+            raise ParameterError(
+                "the specification has no prompts",
+                where="prompts",
+                remedy="add prompts = [...] to it",
+            )
+        return prompts
 
     def with_enforcement(self, **chosen: Any) -> GenerativeSpecification:
         """Return the specification with other values in its table ``enforcement``.

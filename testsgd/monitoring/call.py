@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from testsgd.errors import DataError, EventError, ResultError, TestSGDError
+from testsgd.errors import DataError, EventError, ParameterError, ResultError, TestSGDError
 from testsgd.io import goes_on_from, locked, moved_together
 from testsgd.monitoring.dead_letter_file import DeadLetterFile
 from testsgd.monitoring.event_sources import (
@@ -22,6 +23,9 @@ from testsgd.monitoring.result import MonitorResult
 from testsgd.monitoring.running import Monitor
 from testsgd.monitoring.specification import MonitorSpecification
 from testsgd.monitoring.trials import DeadLetter
+
+# A path has one slash left of the two.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 MonitorSpecificationLike: TypeAlias = MonitorSpecification | Mapping[str, Any] | str | Path
 
@@ -197,6 +201,12 @@ def monitored(
     (['report.md'], ['r', 's'])
     """
     path = None if state is None else Path(state)
+    if state is not None and _ADDRESS.match(str(state)):
+        raise ParameterError(
+            f"the state of a monitor is a file, and {state} is an address",
+            where="state",
+            remedy="give the path of a file; a monitor keeps no state on a server",
+        )
     with ExitStack() as opened:
         if path is not None and not opened.enter_context(locked(path)):
             remedy = "end that one, or give each its own"

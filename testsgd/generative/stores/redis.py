@@ -138,7 +138,8 @@ class RedisStore:
     def _read(self) -> dict[str, str]:
         with self._client.pipeline() as pipeline:
             # Texts are only added together with their keys, so an unchanged set has them all.
-            pipeline.watch(self._keys)
+            pipeline.watch(self._format, self._keys)
+            self._check_format(pipeline.get(self._format))
             keys = sorted(pipeline.smembers(self._keys))
             if not keys:
                 return {}
