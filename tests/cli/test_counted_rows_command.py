@@ -370,6 +370,18 @@ def test_a_database_that_is_missing_names_both_places(fails: Run, folder: Path) 
     assert str(folder / "nothing.db") in message
 
 
+def test_a_table_that_is_missing_is_answered_by_those_that_are_there(
+    fails: Run, folder: Path, people: pd.DataFrame
+) -> None:
+    with duckdb.connect(str(folder / "bank.db")) as connection:
+        connection.register("people", people)
+        connection.execute("CREATE TABLE decisions AS SELECT * FROM people")
+        connection.execute("CREATE SCHEMA old; CREATE TABLE old.loans AS SELECT * FROM people")
+    message = fails("audit", "duckdb://bank.db?table=decision", *COLUMNS)
+    assert "decisions" in message
+    assert "old.loans" in message
+
+
 def counted(people: pd.DataFrame, *columns: str) -> pd.DataFrame:
     by_decade = people.assign(age=people["age"] // 10 * 10)
     return by_decade.groupby([*columns, "approved"]).size().reset_index(name="rows")

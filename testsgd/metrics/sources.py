@@ -14,6 +14,8 @@ _DUCKDB = "duckdb"
 _WILDCARDS = frozenset("*?[")
 # Rows of a file that are read; they take a minute, and two GB of memory.
 MOST_READ = 20_000_000
+# As many tables are listed in an error.
+_MOST_LISTED = 20
 
 
 def is_elsewhere(address: str) -> bool:
@@ -93,13 +95,30 @@ def open_elsewhere(address: str | Sequence[str], *, columns: Collection[str] | N
         if not address.startswith(f"{_DUCKDB}://"):
             return _files(duckdb, [address], columns)
         path, table = _table(address)
-        return duckdb.connect(_database_file(path), read_only=True).table(table)
+        database = duckdb.connect(_database_file(path), read_only=True)
+        try:
+            return database.table(table)
+        except duckdb.CatalogException as error:
+            raise DataError(
+                f"there is no table {table!r}",
+                where=address,
+                remedy=f"name one of the database: {', '.join(_tables(database)[:_MOST_LISTED])}",
+                table=table,
+            ) from error
     except duckdb.Error as error:
         raise DataError(
             f"the rows cannot be read ({str(error).splitlines()[0]})",
             where=address if isinstance(address, str) else ", ".join(address[:3]),
             remedy="check the address, or that each file is whole",
         ) from error
+
+
+def _tables(database: Any) -> list[str]:
+    """Return the names of the tables and views of a database, with their schema if not ``main``."""
+    found = database.sql(
+        "SELECT table_schema, table_name FROM information_schema.tables ORDER BY 1, 2"
+    ).fetchall()
+    return [table if schema == "main" else f"{schema}.{table}" for schema, table in found]
 
 
 def _table(address: str) -> tuple[str, str]:
