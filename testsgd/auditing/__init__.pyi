@@ -17,6 +17,9 @@ from .findings import Findings as Findings
 from .findings import TableFindings as TableFindings
 from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
+from .given_rows import names_for_model as names_for_model
+from .given_rows import rows_of as rows_of
+from .given_rows import with_sensitive as with_sensitive
 from .inputs import check_model_first as check_model_first
 from .inputs import check_sensitive_differ as check_sensitive_differ
 from .inputs import find_model_and_table as find_model_and_table
@@ -41,10 +44,7 @@ from .run import run_audit as run_audit
 from .undescribed import audit_file as audit_file
 from .undescribed import audit_undescribed as audit_undescribed
 from .undescribed import model_and_rows as model_and_rows
-from .undescribed import names_for_model as names_for_model
 from .undescribed import predictions_of_model as predictions_of_model
-from .undescribed import rows_of as rows_of
-from .undescribed import with_sensitive as with_sensitive
 from .values import check_present as check_present
 from .values import check_same_order as check_same_order
 from .values import column_of as column_of

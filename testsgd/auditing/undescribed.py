@@ -21,10 +21,11 @@ from testsgd.auditing.answer_columns import (
     spread_positions,
 )
 from testsgd.auditing.column_uses import check_columns, no_sensitive_feature
+from testsgd.auditing.given_rows import names_for_model, rows_of, with_sensitive
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.predictions import audit_decisions, frame_of
+from testsgd.auditing.predictions import audit_decisions
 from testsgd.auditing.repeated_runs import audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
@@ -32,15 +33,13 @@ from testsgd.auditing.run import run_audit
 from testsgd.auditing.values import check_same_order, column_of, values_of
 from testsgd.data import (
     Table,
-    as_pandas,
     category_text,
     check_row_order,
     check_table,
-    fetched,
     infer_specification,
     read_frame,
 )
-from testsgd.data.cells import check_distinct_names, check_one_level, missing_column, shown_columns
+from testsgd.data.cells import missing_column, shown_columns
 from testsgd.data.classes import (
     LABELS_BESIDE,
     LABELS_LEFT_OUT,
@@ -49,7 +48,7 @@ from testsgd.data.classes import (
 )
 from testsgd.data.missing_texts import with_texts_of_categories, without_missing_texts
 from testsgd.data.table import EarlierAnswers
-from testsgd.errors import DataError, ModelError, ParameterError, TestSGDError
+from testsgd.errors import ModelError, ParameterError, TestSGDError
 from testsgd.io import sha256_of_file
 from testsgd.models import (
     PROBE_ROWS,
@@ -427,132 +426,6 @@ def audit_file(
             progress=progress,
             **options,
         )
-
-
-def rows_of(data: Any) -> pd.DataFrame:
-    """Return the rows that a model is asked about, with names of text.
-
-    Parameters
-    ----------
-    data : data frame, lazy frame or relation, n rows
-
-    Returns
-    -------
-    data frame, n rows
-
-    Raises
-    ------
-    DataError
-        If they are no columns with names, or with names of several levels, or there are no rows, or
-        two columns have one name.
-
-    Examples
-    --------
-    >>> rows_of(pd.DataFrame({0: [30]})).columns.tolist()
-    ['0']
-    """
-    rows = as_pandas(fetched(data), where="data")
-    if rows is None:
-        raise DataError(
-            f"the rows are a {type(data).__name__}, not a data frame",
-            where="data",
-            remedy="give a pandas, polars or Arrow table, a relation of DuckDB, with named columns",
-        )
-    if rows.empty:
-        raise DataError("there are no rows", where="data", remedy="give a table with rows")
-    check_one_level(rows, where="data")
-    named = rows.rename(columns=str)
-    check_distinct_names(named.columns, where="data")
-    return named
-
-
-def names_for_model(model: Any, data: Any) -> dict[str, Any]:
-    """Return the names of columns that are no texts, by the texts that stand for them in reports.
-
-    A function or an estimator is asked with the names that the rows were given with.
-
-    Parameters
-    ----------
-    model : object
-        What the user gave as the model. One that is opened or adapted takes texts.
-    data : object
-        The rows, as they were given.
-
-    Returns
-    -------
-    dict of str to object
-
-    Examples
-    --------
-    >>> names_for_model(len, pd.DataFrame({0: [30], "age": [40]}))
-    {'0': 0}
-    """
-    if isinstance(model, (str, Path)) or not isinstance(data, pd.DataFrame):
-        return {}
-    if adapted(model) is not model:
-        return {}
-    return {str(name): name for name in data.columns if not isinstance(name, str)}
-
-
-def with_sensitive(
-    given_rows: pd.DataFrame, sensitive_features: Any
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the rows with all sensitive features, and the names of these.
-
-    Parameters
-    ----------
-    given_rows : data frame, n rows
-        What the model takes, perhaps with sensitive features among its columns.
-    sensitive_features : str, sequence of str, or data frame, series or mapping of n rows
-        Names of columns, or columns that the model does not take.
-
-    Returns
-    -------
-    rows : data frame, n rows
-        The given rows, and behind them the sensitive features that are no columns of theirs.
-    names : tuple of str
-        The sensitive features. Names are not looked up among the columns here.
-
-    Raises
-    ------
-    DataError
-        If columns are given, and they are no columns with names, have no fixed order, have another
-        number or another order of rows, or one has the name of a given column and other values.
-
-    Examples
-    --------
-    >>> people = pd.DataFrame({"income": [100, 200]})
-    >>> rows, names = with_sensitive(people, pd.DataFrame({"sex": ["f", "m"]}))
-    >>> rows.columns.tolist(), names
-    (['income', 'sex'], ('sex',))
-    >>> with_sensitive(people, "income")[1]
-    ('income',)
-    """
-    if isinstance(sensitive_features, str):
-        return given_rows, (sensitive_features,)
-    if isinstance(sensitive_features, Sequence):
-        return given_rows, tuple(str(column) for column in sensitive_features)
-    check_row_order(sensitive_features, where="sensitive_features", of_model=True)
-    beside = frame_of(sensitive_features, "sensitive_features")
-    if len(beside) != len(given_rows):
-        raise DataError(
-            f"there are {len(beside):,} rows of sensitive features and {len(given_rows):,} others",
-            where="sensitive_features",
-            remedy="give one for each row",
-        )
-    check_same_order({"data": given_rows, "sensitive_features": sensitive_features})
-    beside.index = given_rows.index
-    for column in beside.columns.intersection(given_rows.columns):
-        # A category may be of another type in the two.
-        if not beside[column].astype(object).equals(given_rows[column].astype(object)):
-            raise DataError(
-                f"the column {column!r} is among the rows, too, with other values",
-                where="sensitive_features",
-                remedy=f"rename it, such as to {column + '_given'!r}, or name that of the rows",
-                column=column,
-            )
-    additional = beside.drop(columns=given_rows.columns, errors="ignore")
-    return pd.concat([given_rows, additional], axis=1), tuple(beside.columns)
 
 
 def _classes(
