@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from testsgd.auditing import check_not_sensitive, check_one_use
-from testsgd.data import DatasetSpecification, Feature, RowFilter
+from testsgd.data import DatasetSpecification, Feature, Label, RowFilter
 from testsgd.data.cell_texts import PLAIN_NUMBER
 from testsgd.data.schema_parts import is_number
 from testsgd.errors import ParameterError
@@ -57,7 +57,8 @@ def described_counts_query(
     label, weights : str, optional
         The columns with the true labels, and with weights.
     threshold : float, optional
-        The predictions are scores, and one above it is the favourable label.
+        The predictions are scores, and one above it is the favourable label. If the description
+        has several other labels, or names none, these are counted under one name.
     dialect : {"duckdb", "postgres", "spark"}
         How names, texts and types are written.
 
@@ -119,7 +120,10 @@ def described_counts_query(
         predicted = writer.decision(predictions, specification, threshold)
     keys.append(Key(name=predictions, sql=predicted))
     if label is not None:
-        keys.append(Key(name=label, sql=writer.prediction(label, specification)))
+        true = writer.prediction(label, specification)
+        if threshold is not None and _other_label(specification.label) is None:
+            true = writer.favourable_or_not(label, specification)
+        keys.append(Key(name=label, sql=true))
     return grouped_query(
         table=table,
         keys=keys,
@@ -225,13 +229,22 @@ class _Writer:
 
     def decision(self, column: str, specification: DatasetSpecification, threshold: float) -> str:
         """Return which label a score gives."""
+        names = specification.label.favourable, _name_of_others(specification.label)
+        return self._cut(column, threshold, *map(self.literal, names))
+
+    def favourable_or_not(self, column: str, specification: DatasetSpecification) -> str:
+        """Return whether a label is the favourable one, by the names that decisions have."""
         label = specification.label
-        if len(label.others) == 1:
-            names = self.literal(label.favourable), self.literal(label.others[0])
-        else:
-            # The other labels are several, or not known.
-            names = "1", "0"
-        return self._cut(column, threshold, *names)
+        renamed_so = [old for old, new in (label.map or {}).items() if new == label.favourable]
+        favourable = dict.fromkeys([label.favourable, *renamed_so], label.favourable)
+        declared = [*favourable, *(label.map or {}), *(label.values or [])]
+        named = self._renamed(
+            column,
+            favourable,
+            missing=self.missing_texts(declared),
+            other=self.literal(_name_of_others(label)),
+        )
+        return f"CASE WHEN {quoted(column, self.dialect)} IS NOT NULL THEN {named} END"
 
     def conditions(self, row_filter: RowFilter) -> list[str]:
         """Return what is true of the rows that a filter keeps."""
@@ -273,6 +286,27 @@ class _Writer:
         if not cases:
             return other
         return "\n    ".join(["CASE " + cases[0], *cases[1:], f"ELSE {other} END"])
+
+
+def _other_label(label: Label) -> str | None:
+    """Return the label besides the favourable one; None if there are several, or none is known."""
+    favourable = {label.favourable, *label.together}
+    renamed = dict.fromkeys(label.map.values() if label.map else ())
+    others = label.others or [name for name in renamed if name not in favourable]
+    return others[0] if len(others) == 1 else None
+
+
+def _name_of_others(label: Label) -> str:
+    """Return what all labels besides the favourable one are called.
+
+    Examples
+    --------
+    >>> label = Label(column="granted", values=["yes", "no"], favourable="yes")
+    >>> _name_of_others(label), _name_of_others(Label(column="granted", favourable="yes"))
+    ('no', 'not yes')
+    """
+    opposite = {"0": "1", "1": "0"}.get(label.favourable, f"not {label.favourable}")
+    return _other_label(label) or opposite
 
 
 def _spellings(value: str) -> Sequence[str]:
