@@ -18,6 +18,7 @@ from testsgd.auditing import (
     no_sensitive_feature,
 )
 from testsgd.data import (
+    Label,
     TextSpecification,
     category_text,
     find_table,
@@ -227,8 +228,10 @@ def audit_described_predictions(
     predicted = table.labels if of_label else table.frame[predictions]
     if predicted is None:
         raise missing_column(predictions, table.frame.columns, "the data")
-    if label.map:
+    if label.map and not _are_scores(predicted, label):
         # As the labels of the file are renamed, so are the predictions.
+        if options.get("threshold") is not None and _are_favourable_ones(predicted, label):
+            options["threshold"] = None
         texts = predicted.map(category_text, na_action="ignore")
         if not set(label.map).isdisjoint(texts.dropna().unique()):
             predicted = renamed(texts, label.map)
@@ -256,6 +259,25 @@ def audit_described_predictions(
         name=specification.name,
         **options,
     )
+
+
+def _are_scores(predicted: pd.Series[Any], label: Label) -> bool:
+    """Return whether predictions are scores or numbers, though some may be called like a label."""
+    if not are_numbers(predicted):
+        return False
+    known = {*(label.map or {}), *(label.values or [])}
+    return not known.issuperset(map(category_text, predicted.dropna().unique()))
+
+
+def _are_favourable_ones(predicted: pd.Series[Any], label: Label) -> bool:
+    """Return whether predictions are scores of 0.0 and 1.0, and 1 is renamed to the favourable one.
+
+    Any threshold leaves them as they are.
+    """
+    names = label.map or {}
+    is_favourable = names.get("1") == label.favourable
+    are_floats = pd.api.types.is_float_dtype(predicted.dtype)
+    return is_favourable and are_floats and bool(predicted.dropna().isin([0, 1]).all())
 
 
 def audit_described_counts(

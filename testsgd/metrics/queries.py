@@ -12,6 +12,8 @@ _QUOTES = {"duckdb": '"', "postgres": '"', "spark": "`"}
 DIALECTS = tuple(_QUOTES)
 """The dialects in which the query of counts can be written."""
 
+_DOUBLE = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "spark": "DOUBLE"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
@@ -111,8 +113,56 @@ def number_text(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
-def keys_of_bins(bins: Bins, *, column: str, dialect: str) -> list[Key]:
+def is_no_number(column: str, dialect: str) -> str:
+    """Return what is true of the cells of a column of numbers that are NaN, as SQL.
+
+    Of whole numbers and decimals no cell is, and in some dialects they are not even to be compared
+    with NaN, so they are made floats first. In all dialects NaN is equal to itself, and larger than
+    every number.
+
+    Examples
+    --------
+    >>> print(is_no_number("age", "duckdb"))
+    CAST("age" AS DOUBLE) = CAST('NaN' AS DOUBLE)
+    """
+    double = _DOUBLE[dialect]
+    return f"CAST({quoted(column, dialect)} AS {double}) = CAST('NaN' AS {double})"
+
+
+def is_missing_number(column: str, dialect: str, missing: Sequence[float] = ()) -> str:
+    """Return what is true of the cells of a column of numbers that are missing, as SQL.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    dialect : {"duckdb", "postgres", "spark"}
+        How names and types are written.
+    missing : sequence of float
+        Numbers that stand for a missing value, beside NULL and NaN.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(is_missing_number("age", "duckdb", [-999.0]))
+    "age" IS NULL OR CAST("age" AS DOUBLE) = CAST('NaN' AS DOUBLE) OR "age" IN (-999)
+    """
+    cell = quoted(column, dialect)
+    found = [f"{cell} IS NULL", is_no_number(column, dialect)]
+    if missing:
+        found.append(f"{cell} IN ({', '.join(map(number_text, missing))})")
+    return " OR ".join(found)
+
+
+def keys_of_bins(
+    bins: Bins, *, column: str, dialect: str, missing: Sequence[float] = ()
+) -> list[Key]:
     """Return the lower and the upper edge of the bin that a number of a column falls into.
+
+    Both are NULL of a missing number, see :func:`is_missing_number`.
 
     Examples
     --------
@@ -121,15 +171,15 @@ def keys_of_bins(bins: Bins, *, column: str, dialect: str) -> list[Key]:
     ['age', 'age_below']
     """
     number = quoted(column, dialect)
-    return [
-        Key(name=bins.column, sql=_edge_of_bin(number, bins, bins.lower)),
-        Key(name=upper_limits(bins.column), sql=_edge_of_bin(number, bins, bins.upper)),
-    ]
+    unknown = is_missing_number(column, dialect, missing)
+    lower = _edge_of_bin(number, bins, bins.lower, unknown=unknown)
+    upper = _edge_of_bin(number, bins, bins.upper, unknown=unknown)
+    return [Key(name=bins.column, sql=lower), Key(name=upper_limits(bins.column), sql=upper)]
 
 
-def _edge_of_bin(number: str, bins: Bins, edges: Sequence[float]) -> str:
+def _edge_of_bin(number: str, bins: Bins, edges: Sequence[float], *, unknown: str) -> str:
     """Write one edge of the bin of a number as an expression of SQL."""
-    lines = [f"CASE WHEN {number} IS NULL THEN NULL"]
+    lines = [f"CASE WHEN {unknown} THEN NULL"]
     lines += [
         f"    WHEN {number} < {number_text(end)} THEN {number_text(edge)}"
         for end, edge in zip(bins.upper[:-1], edges[:-1], strict=True)
