@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from testsgd.mitigation.compared_rates import ComparedRate, ComparedRates
-from testsgd.mitigation.cross_fitted_play import Judge, choose_voters, folds_of, majority
+from testsgd.mitigation.cross_fitted_play import Judge, choose_voters, majority
 from testsgd.mitigation.play import ComparedGroups, cost_examples, decision_costs, group_weights
 from testsgd.mitigation.retrained_estimator import rows_table
 from testsgd.rules import lay_out, sensitive_axes
@@ -99,12 +99,3 @@ def test_voters_are_few_odd_and_no_worse_than_the_best_alone(seed: int, models: 
     assert len(voters) in (1, 3, 5)
     assert len(set(voters)) == len(voters)
     assert judge.worst(majority(decisions[list(voters)])[None])[0] <= judge.worst(decisions).min()
-
-
-def test_rows_with_a_category_of_one_fold_are_always_trained_on() -> None:
-    frame = pd.DataFrame({"letter": ["a"] * 29 + ["rare"], "number": np.arange(30.0)})
-    fold = folds_of(frame, np.arange(30) % 2 == 0, folds=3, seed=0)
-    assert fold is not None
-    assert fold[-1] == -1
-    assert set(fold[:-1].tolist()) == {0, 1, 2}
-    assert folds_of(frame, np.arange(30) < 2, folds=3, seed=0) is None

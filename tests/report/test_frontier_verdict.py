@@ -55,7 +55,8 @@ def changed(summary: FrontierSummary, **of_point: Any) -> FrontierSummary:
         }
     )
     others = {"points": points, "worst_change": (-0.1, -0.05), "effects": None}
-    own = {name: value for name, value in of_point.items() if name in others or name == "chosen"}
+    of_summary = {*others, "chosen", "too_few_rows"}
+    own = {name: value for name, value in of_point.items() if name in of_summary}
     return summary.model_copy(update=others | own)
 
 
@@ -64,6 +65,7 @@ def changed(summary: FrontierSummary, **of_point: Any) -> FrontierSummary:
     [
         ({}, "fairer", 0),
         ({"chosen": None}, "no_point", 1),
+        ({"chosen": None, "too_few_rows": True}, "no_group", 3),
         ({"drop": 0.02, "drop_interval": (0.006, 0.034)}, "accuracy_lost", 1),
         ({"drop": 0.0057, "drop_interval": (-0.01, 0.022)}, "accuracy_unclear", 3),
         (

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
 from testsgd.mitigation.compared_rates import ComparedRates
+from testsgd.mitigation.folds import Unanswered, rows_of, unanswered_rows
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.play import (
     Bools,
@@ -36,34 +35,14 @@ from testsgd.single_thread import on_one_thread
 MOST_VOTERS = 5
 
 
-def folds_of(
-    frame: pd.DataFrame, favourable: Bools, *, folds: int, seed: int
-) -> NDArray[np.intp] | None:
-    """Return the fold of each row, -1 for those that are always trained on; None if too few.
+@dataclass(frozen=True)
+class Tried:
+    """The first decisions of cross-fits, and the rows that the estimator cannot answer about."""
 
-    Always trained on are rows with a category that no other fold has: an encoder would not know it.
-    """
-    if np.bincount(favourable, minlength=2).min() < folds:
-        return None
-    fold = np.zeros(len(frame), dtype=np.intp)
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    for index, (_, rows) in enumerate(splitter.split(frame, favourable)):
-        fold[rows] = index
-    alone = np.zeros(len(frame), dtype=bool)
-    for name in frame:
-        column = frame[name]
-        if not pd.api.types.is_any_real_numeric_dtype(column):
-            for index in range(folds):
-                inside = fold == index
-                known = column.isin(column[~inside]) | column.isna()
-                alone |= inside & ~np.asarray(known, dtype=bool)
-    fold[alone] = -1
-    return fold
-
-
-def rows_of(X: Any, rows: NDArray[Any]) -> Any:
-    """Return some rows of an array or a data frame."""
-    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+    fold: NDArray[np.intp]  # Of each row, when it was tried.
+    unanswered: Unanswered
+    # Shape (rows,); False where it cannot answer. None: they were found earlier, and are kept.
+    decisions: Bools | None = None
 
 
 @dataclass(frozen=True)
@@ -80,38 +59,93 @@ class CrossFits:
     # Which estimator it is, where a journal keeps decisions of several.
     name: str = ""
 
-    def decisions(self, labels: Bools, weights: Floats | None) -> Bools | None:
+    def decisions(
+        self, labels: Bools, weights: Floats | None, *, tried: Tried | None = None
+    ) -> Bools | None:
         """Return each row's decision, shape (rows,); None if a fit has one label.
 
-        Rows of no fold are False.
+        Rows of no fold are False. What was tried with these labels and weights is not fitted again,
+        but where rows of the fold have become rows of no fold, which are always trained on.
         """
         if self.journal is None:
-            return self._decisions(labels, weights)
+            return self._decisions(labels, weights, tried)
         name = self.name + _digest(labels, weights)
         kept = self.journal.get(name)
         if kept is not None:
             return _unpacked(kept, len(labels))
-        decisions = self._decisions(labels, weights)
+        decisions = self._decisions(labels, weights, tried)
         if decisions is not None:
             self.journal.keep(name, _packed(decisions))
         return decisions
 
-    def _decisions(self, labels: Bools, weights: Floats | None) -> Bools | None:
-        parts = range(int(self.fold.max()) + 1)
-        if any(len(set(labels[self.fold != part].tolist())) < 2 for part in parts):
+    def tried(
+        self, labels: Bools, weights: Floats | None, alone: Mapping[str, Bools]
+    ) -> Tried | None:
+        """Fit to all folds but one and try to decide on that one; None if a fit has one label.
+
+        `alone` says for each column which rows have a value that no other fold has.
+        """
+        name = f"{self.name}unanswered"
+        kept = None if self.journal is None else self.journal.get(name)
+        if kept is not None:
+            unanswered = Unanswered(_unpacked(kept["rows"], len(labels)), tuple(kept["columns"]))
+            return Tried(self.fold, unanswered)
+        parts = self._parts
+        if self._has_one_label(labels):
             return None
         found = Parallel(n_jobs=self.jobs)(
-            delayed(_decided)(
-                self.estimator,
-                rows_of(self.X, self.fold != part),
-                self.classes[labels[self.fold != part].astype(np.intp)],
-                None if weights is None else weights[self.fold != part],
-                rows_of(self.X, self.fold == part),
-                self.classes[1],
+            delayed(_tried)(
+                *self._fit_of(part, labels, weights),
+                {column: rows[self.fold == part] for column, rows in alone.items()},
             )
             for part in parts
         )
         decisions = np.zeros(len(labels), dtype=bool)
+        rows = np.zeros(len(labels), dtype=bool)
+        columns: list[str] = []
+        for part, (decided, unanswered) in zip(parts, found, strict=True):
+            decisions[self.fold == part] = decided
+            rows[self.fold == part] = unanswered.rows
+            columns += unanswered.columns
+        named = tuple(name for name in alone if name in columns)
+        if self.journal is not None:
+            self.journal.keep(name, {"rows": _packed(rows), "columns": named})
+        return Tried(self.fold, Unanswered(rows, named), decisions)
+
+    @property
+    def _parts(self) -> list[int]:
+        """The folds that have rows."""
+        return [int(part) for part in np.unique(self.fold) if part >= 0]
+
+    def _has_one_label(self, labels: Bools) -> bool:
+        """Return whether the rows that are fitted to have one label only, for some fold."""
+        return any(len(set(labels[self.fold != part].tolist())) < 2 for part in self._parts)
+
+    def _fit_of(self, part: int, labels: Bools, weights: Floats | None) -> tuple[Any, ...]:
+        """Return what is fitted to all folds but one, and the rows of that one."""
+        inside = self.fold == part
+        return (
+            self.estimator,
+            rows_of(self.X, ~inside),
+            self.classes[labels[~inside].astype(np.intp)],
+            None if weights is None else weights[~inside],
+            rows_of(self.X, inside),
+            self.classes[1],
+        )
+
+    def _decisions(
+        self, labels: Bools, weights: Floats | None, tried: Tried | None
+    ) -> Bools | None:
+        if self._has_one_label(labels):
+            return None
+        decisions = np.zeros(len(labels), dtype=bool)
+        parts = self._parts
+        if tried is not None and tried.decisions is not None:
+            decisions[self.fold >= 0] = tried.decisions[self.fold >= 0]
+            parts = [part for part in parts if ((tried.fold == part) != (self.fold == part)).any()]
+        found = Parallel(n_jobs=self.jobs)(
+            delayed(_decided)(*self._fit_of(part, labels, weights)) for part in parts
+        )
         for part, decided in zip(parts, found, strict=True):
             decisions[self.fold == part] = decided
         return decisions
@@ -140,6 +174,31 @@ def _decided(
 ) -> Bools:
     fitted = fit_on_one_thread(estimator, X, y, weights)
     return np.asarray(fitted.predict(others) == favourable, dtype=bool)
+
+
+def _tried(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: Floats | None,
+    others: Any,
+    favourable: Any,
+    alone: Mapping[str, Bools],
+) -> tuple[Bools, Unanswered]:
+    """Return decisions on other rows, and about which of them the estimator cannot answer.
+
+    If there are such rows, none is decided on: the estimator is to be fitted to them, too.
+    """
+    fitted = fit_on_one_thread(estimator, X, y, weights)
+    nothing = np.zeros(len(others), dtype=bool)
+    try:
+        decisions = np.asarray(fitted.predict(others) == favourable, dtype=bool)
+    except Exception:
+        if not any(rows.any() for rows in alone.values()):
+            raise
+        known = rows_of(X, np.arange(1))
+        return nothing, unanswered_rows(fitted.predict, others, alone, known=known)
+    return decisions, Unanswered(nothing)
 
 
 # Errors of an estimator's own carry this note, so that they can be distinguished from others.

@@ -20,7 +20,7 @@ from testsgd.data.cells import as_pandas
 from testsgd.errors import ParameterError
 from testsgd.mitigation.blind_estimators import without_columns
 from testsgd.mitigation.compared_rates import OBJECTIVES, SELECTION_RATE
-from testsgd.mitigation.cross_fitted_play import fit_on_one_thread, majority, rows_of
+from testsgd.mitigation.cross_fitted_play import fit_on_one_thread, majority
 from testsgd.mitigation.estimator_inputs import (
     checked_labels,
     checked_rows,
@@ -28,6 +28,7 @@ from testsgd.mitigation.estimator_inputs import (
     two_class_tags,
     two_classes,
 )
+from testsgd.mitigation.folds import rows_of
 from testsgd.mitigation.frontier import (
     STRENGTHS,
     FrontierPoint,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -15,10 +16,10 @@ from testsgd.mitigation.cross_fitted_play import (
     CrossFits,
     Judge,
     choose_voters,
-    folds_of,
     majority,
     play_rounds,
 )
+from testsgd.mitigation.folds import Unanswered, few_rows_left, folds_of, values_of_one_fold
 from testsgd.mitigation.journal import Journal
 from testsgd.mitigation.play import Bools, Floats, cost_examples, group_weights
 from testsgd.mitigation.retrained_estimator import rows_table
@@ -112,6 +113,7 @@ class Searched:
     """The points that were found, in ascending order of strength, and the best of them."""
 
     reason: str = ""  # Why the plain estimator is to be kept; empty if it is not.
+    too_few_rows: bool = False  # Whether that is because too few rows can be judged by.
     played: tuple[PlayedPoint, ...] = ()
     best: PlayedPoint | None = None  # None if the plain estimator is to be kept.
     # What the plain estimator, or the original, decides likewise, and which rows are counted; both
@@ -145,7 +147,7 @@ def search_strengths(
     search: Search,
     *,
     original: Original | None = None,
-    rates_of: Callable[[Bools], ComparedRates] | None = None,
+    rates_of: Callable[[Bools], ComparedRates | None] | None = None,
     journal: Journal | None = None,
     advance: Callable[[int, int], None] | None = None,
 ) -> Searched:
@@ -158,30 +160,47 @@ def search_strengths(
     is called with how many rounds of all strengths are done, and how many there are.
     """
     if len(frame) < LEAST_ROWS:
-        return Searched(reason=f"{len(frame)} rows are too few to set some apart for validation")
-    fold = folds_of(frame, favourable, folds=search.folds, seed=search.seed)
+        return _too_few(f"{len(frame)} rows are too few to set some apart for validation")
+    fold = folds_of(favourable, folds=search.folds, seed=search.seed)
     if fold is None:
-        return Searched(reason="one of the labels is too rare to set rows apart for validation")
+        return _too_few("one of the labels is too rare to set rows apart for validation")
     if rates_of is None:
-        rates = _rates(frame, favourable, fold >= 0, search)
-    else:
-        rates = rates_of(fold >= 0)
+        rates_of = partial(_rates, frame, favourable, search)
+    rates = rates_of(fold >= 0)
     if rates is None or not len(rates):
-        return Searched(reason="no group has enough rows")
+        return _too_few("no group has enough rows")
     fits = CrossFits(estimator, X, classes, fold, search.jobs, journal)
-    alone = fits.decisions(favourable, weights)
-    plain = alone
+    all_fits = [fits]
     if original is not None:
-        of_original = replace(fits, estimator=original.estimator, X=original.X, name="original")
-        plain = of_original.decisions(favourable, weights)
-    if alone is None or plain is None:
-        return Searched(reason="a part of the rows has one label only")
+        all_fits.append(replace(fits, estimator=original.estimator, X=original.X, name="original"))
+    alone = values_of_one_fold(frame, fold)
+    tried = [each.tried(favourable, weights, alone) for each in all_fits]
+    if any(each is None for each in tried):
+        return _too_few("a part of the rows has one label only")
+    unanswered = _together([each.unanswered for each in tried if each is not None], alone)
+    if unanswered.rows.any():
+        # Such rows are always trained on.
+        fold = np.where(unanswered.rows, -1, fold)
+        left = int((fold >= 0).sum())
+        rates = rates_of(fold >= 0) if left >= LEAST_ROWS else None
+        if rates is None or not len(rates):
+            return _too_few(few_rows_left(unanswered.columns, left, len(frame)))
+    all_fits = [replace(each, fold=fold) for each in all_fits]
+    fits = all_fits[0]
+    first = [
+        each.decisions(favourable, weights, tried=of_fits)
+        for each, of_fits in zip(all_fits, tried, strict=True)
+    ]
+    # Of the estimator itself, and of the original.
+    own, plain = first[0], first[-1]
+    if own is None or plain is None:
+        return _too_few("a part of the rows has one label only")
     counts = np.ones(len(frame)) if weights is None else weights
     counted = np.where(fold >= 0, counts, 0.0)
     judge = Judge(rates, favourable, counted / counted.sum())
     if not judge.worst(plain)[0]:
         return Searched(reason="no group is treated differently")
-    of_plain, of_alone = judge.accuracies(np.stack([plain, alone]))
+    of_plain, of_alone = judge.accuracies(np.stack([plain, own]))
     least = float(of_plain) - search.budget
 
     # Rows without weight are in no part.
@@ -190,7 +209,7 @@ def search_strengths(
     generator = np.random.default_rng(search.seed)
     part[weighted_rows] = generator.permutation(len(weighted_rows)) % _PARTS
     played: list[PlayedPoint] = []
-    start = group_weights(rates.differences(alone)[0])
+    start = group_weights(rates.differences(own)[0])
     all_rounds = search.rounds * len(search.strengths)
     counter = Counter(advance, all_rounds)
     for strength in sorted(search.strengths):
@@ -242,6 +261,19 @@ def search_strengths(
     return Searched(played=tuple(played), best=best, plain=plain, counted=fold >= 0)
 
 
+def _too_few(reason: str) -> Searched:
+    """Return that nothing was searched, since too few rows can be judged by."""
+    return Searched(reason=reason, too_few_rows=True)
+
+
+def _together(found: Sequence[Unanswered], columns: Iterable[str]) -> Unanswered:
+    """Return the rows that one of several estimators cannot answer about."""
+    return Unanswered(
+        np.any([each.rows for each in found], axis=0),
+        tuple(name for name in columns if any(name in each.columns for each in found)),
+    )
+
+
 class HasPoint(Protocol):
     """An object with the point of the frontier that it is of."""
 
@@ -269,7 +301,7 @@ def best_point(candidates: Sequence[P], *, budget: float, balanced_budget: float
 
 
 def _rates(
-    frame: pd.DataFrame, favourable: Bools, counted: Bools, search: Search
+    frame: pd.DataFrame, favourable: Bools, search: Search, counted: Bools
 ) -> ComparedRates | None:
     table = rows_table(frame[list(search.sensitive)], favourable, search.sensitive)
     if table is None:

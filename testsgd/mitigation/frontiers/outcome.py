@@ -72,6 +72,7 @@ class FrontierOutcome:
     points: tuple[MeasuredPoint, ...]
     chosen: int | None  # Which point was chosen by the rows that were seen; None if none.
     reason: str  # Why none was; empty if one was.
+    too_few_rows: bool  # Whether that is because too few of the rows that were seen can be judged.
     # The worst difference over each row's neighbours, before and after; None if not measured.
     neighbourhood: tuple[float, float] | None
     effects: SideEffects | None  # Of the chosen point.

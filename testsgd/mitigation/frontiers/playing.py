@@ -22,6 +22,7 @@ from testsgd.mitigation.frontier import (
     Original,
     PlayedPoint,
     Search,
+    Searched,
     search_strengths,
 )
 from testsgd.mitigation.frontiers.candidates import Candidate
@@ -66,8 +67,8 @@ def play_candidates(
     journal: Path | None,
     resume: bool,
     advance: Callable[[int, int], None],
-) -> tuple[list[Candidate], str]:
-    """Play with one strength after another; return the points, and why there is none to choose.
+) -> tuple[list[Candidate], Searched]:
+    """Play with one strength after another; return the points, and what the search found.
 
     What was found is kept in the file `journal`; with `resume` it is taken from there. `advance` is
     called with how many strengths are done, and how many there are.
@@ -121,7 +122,7 @@ def play_candidates(
         )
         for played in searched.played
     ]
-    return candidates, searched.reason
+    return candidates, searched
 
 
 def _about(problem: Problem, estimator: Any) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def run_frontier(
     ):
         base, model = _base(problem, refitter)
         scored = _scored(problem, refitter, model)
-    reason = ""
+    reason, too_few_rows = "", False
     with _timed(seconds, "searching"):
         ceiling = []
         if scored is not None:
@@ -107,13 +107,14 @@ def run_frontier(
             )
         else:
             assert isinstance(refitter, EstimatorRefitter)
-            candidates, reason = play_candidates(
+            candidates, searched = play_candidates(
                 problem,
                 refitter,
                 journal=journal,
                 resume=resume,
                 advance=partial(advance, "playing"),
             )
+            reason, too_few_rows = searched.reason, searched.too_few_rows
         tried = len(candidates)
         candidates, ceiling = frontier_of(candidates), frontier_of(ceiling)
     with _timed(seconds, "choosing"), step(progress, "choosing"):
@@ -141,6 +142,7 @@ def run_frontier(
                 paying = held_out.paying(decisions)
     if chosen is None and not reason and not len(problem.rates(problem.seen)):
         reason = "no group and its complement have enough of the rows that are not held out"
+        too_few_rows = True
     if chosen is None and not reason:
         reason = (
             "no strength lowered the worst difference and kept the accuracy within "
@@ -162,6 +164,7 @@ def run_frontier(
         points=tuple(points),
         chosen=chosen,
         reason="" if chosen is not None else reason,
+        too_few_rows=chosen is None and too_few_rows,
         neighbourhood=neighbourhood,
         effects=effects,
         small_groups=small,

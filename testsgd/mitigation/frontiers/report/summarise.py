@@ -71,6 +71,7 @@ def summarise_frontier(outcome: FrontierOutcome) -> FrontierSummary:
         points=[_point(point) for point in outcome.points],
         chosen=outcome.chosen,
         reason=outcome.reason,
+        too_few_rows=outcome.too_few_rows,
         neighbourhood=outcome.neighbourhood,
         effects=_effects(outcome),
         paying=[SidesSummary.of(sides) for sides in outcome.paying],

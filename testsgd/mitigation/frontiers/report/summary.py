@@ -186,6 +186,11 @@ class FrontierSummary(Part):
         description="index of the point that is written; it was chosen without the held-out rows"
     )
     reason: str = Field("", description="why there is none; empty if there is one")
+    too_few_rows: bool = Field(
+        False,
+        description="whether there is none because too few of the rows that are not held out could "
+        "be judged by",
+    )
     neighbourhood: tuple[float, float] | None = Field(
         None,
         description="the worst difference over each row's neighbours (steps of features that are "

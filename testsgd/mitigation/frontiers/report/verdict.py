@@ -116,7 +116,7 @@ def _status(summary: FrontierSummary) -> Status:
     if not summary.groups:
         return "no_group"
     if point is None:
-        return "no_point"
+        return "no_group" if summary.too_few_rows else "no_point"
     allowed = summary.settings.budget
     low, _ = point.accuracy.drop_interval
     balanced_low, _ = point.accuracy.balanced_drop_interval
@@ -141,10 +141,15 @@ def _headline(summary: FrontierSummary, status: Status) -> str:
     """Write the outcome as one sentence."""
     point = summary.point
     where = f"On {count(summary.split.held_out)} held-out rows"
-    if status == "no_group":
+    if not summary.groups:
         return _nothing_compared(summary)
     if point is None:
         before = size_points(summary.worst_before.size)
+        if status == "no_group":
+            return (
+                f"No point of the frontier was chosen: {summary.reason}. {where} the worst "
+                f"difference of all groups is {before}; whether it can be lowered is not known."
+            )
         return (
             f"No point of the frontier was chosen: {summary.reason}. The worst difference of "
             f"all groups is still {before}."
