@@ -192,6 +192,32 @@ def test_a_category_that_few_rows_have_is_known_to_the_estimator() -> None:
     assert classifier.fit(X, y).group_ is not None
 
 
+def test_a_column_that_the_estimator_never_looks_at_takes_no_row_away() -> None:
+    X, y = demo()
+    columns = make_column_transformer(
+        (OneHotEncoder(), ["gender", "race", "housing", "purpose"]),
+        (StandardScaler(), ["age", "income", "amount", "debt_ratio", "open_loans"]),
+    )
+    estimator = make_pipeline(columns, LogisticRegression())
+    known = around(estimator).fit(X, y)
+    numbered = around(estimator).fit(X.assign(customer=[f"C{row:06}" for row in range(len(X))]), y)
+    assert numbered.group_ == known.group_
+    assert list(numbered.scores_before_) == list(known.scores_before_)
+
+
+def test_the_column_is_named_if_too_few_rows_are_left_for_validation() -> None:
+    X, y = demo()
+    X = X.assign(customer=[f"C{row:06}" for row in range(len(X))])
+    columns = make_column_transformer(
+        (OneHotEncoder(), ["gender", "race", "housing", "purpose", "customer"]),
+        remainder=StandardScaler(),
+    )
+    classifier = around(make_pipeline(columns, LogisticRegression()))
+    with pytest.warns(UserWarning, match="customer"):
+        classifier.fit(X, y)
+    assert classifier.group_ is None
+
+
 def test_methods_are_those_of_the_estimator() -> None:
     X, y = numbers()
     machine = around(make_pipeline(StandardScaler(), LinearSVC())).fit(X, y)

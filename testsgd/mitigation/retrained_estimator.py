@@ -30,6 +30,7 @@ from testsgd.data.cells import check_distinct_names
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.data_splits import DataSplit
+from testsgd.mitigation.folds import few_rows_left, values_of_one_fold
 from testsgd.mitigation.parameters import Kind, MitigationParameters
 from testsgd.mitigation.run import RunSetup, search_once
 from testsgd.mitigation.samples import CounterSamples
@@ -358,21 +359,16 @@ def attempt(
         counted = weights > 0
         frame = frame[counted].reset_index(drop=True)
         favourable, weights = favourable[counted], weights[counted]
-    seed = settings.mitigation.seed
-    split = split_rows(frame, favourable, settings.validation_share, seed)
+    split = split_rows(favourable, settings.validation_share, settings.mitigation.seed)
     if split is None:
         return Attempt(f"{len(favourable)} rows are too few to set some apart for validation")
     table = rows_table(frame, favourable, settings.sensitive)
     if table is None:
         return Attempt("each sensitive feature has one value only")
-    parts = split.parts
-    training = Examples(
-        frame.iloc[parts.train],
-        favourable[parts.train],
-        None if weights is None else weights[parts.train],
-    )
-    refitter = ClassifierRefitter(estimator, columns, classes, training)
-    (original,) = refitter.refit(None, seed=seed)
+    first = _first_fit(estimator, columns, classes, frame, favourable, weights, split, settings)
+    if isinstance(first, str):
+        return Attempt(first)
+    split, refitter, original = first
     loaded = LoadedModel(original.model)
     findings = run_audit(loaded, table, settings.audit, own_effects=False)
     if not len(findings.ranking) or not findings.top_score:
@@ -412,31 +408,80 @@ def attempt(
     )
 
 
-def split_rows(
-    frame: pd.DataFrame, favourable: NDArray[np.bool_], share: float, seed: int
-) -> DataSplit | None:
-    """Return a split that sets some rows apart for validation; None if there are too few.
+def _first_fit(
+    estimator: Any,
+    columns: Columns,
+    classes: NDArray[Any],
+    frame: pd.DataFrame,
+    favourable: NDArray[np.bool_],
+    weights: NDArray[np.float64] | None,
+    split: DataSplit,
+    settings: Settings,
+) -> tuple[DataSplit, ClassifierRefitter, Stage[EstimatorRows]] | str:
+    """Return the split to use, and the estimator fitted to its training rows.
 
-    A category that no training row has would be unknown to the estimator; its rows are trained on.
+    If it raises for validation rows with values that no training row has, these rows are trained
+    on instead. A text is the reason why too few rows are left for validation.
     """
-    rows = np.arange(len(frame))
+    seed = settings.mitigation.seed
+
+    def refitter_of(trained: NDArray[np.intp]) -> ClassifierRefitter:
+        training = Examples(
+            frame.iloc[trained],
+            favourable[trained],
+            None if weights is None else weights[trained],
+        )
+        return ClassifierRefitter(estimator, columns, classes, training)
+
+    refitter = refitter_of(split.parts.train)
+    (original,) = refitter.refit(None, seed=seed)
+    alone = _values_not_trained_on(frame, split)
+    unknown = np.any([np.zeros(len(frame), dtype=bool), *alone.values()], axis=0)
+    if not unknown.any() or _answers(original.model, frame[unknown]):
+        return split, refitter, original
+    left = split.parts.validation[~unknown[split.parts.validation]]
+    if len(left) < LEAST_VALIDATION:
+        return few_rows_left(list(alone), len(left), len(frame))
+    trained = np.sort(np.concatenate([split.parts.train, np.flatnonzero(unknown)]))
+    split = replace(split, parts=replace(split.parts, train=trained, validation=left))
+    refitter = refitter_of(trained)
+    (original,) = refitter.refit(None, seed=seed)
+    return split, refitter, original
+
+
+def _values_not_trained_on(frame: pd.DataFrame, split: DataSplit) -> dict[str, NDArray[np.bool_]]:
+    """Return for each column which validation rows have a value that no training row has.
+
+    Columns without such rows, and columns of numbers, are left out.
+    """
+    validated = np.zeros(len(frame), dtype=bool)
+    validated[split.parts.validation] = True
+    alone = values_of_one_fold(frame, validated.astype(np.intp))
+    unknown = {name: rows & validated for name, rows in alone.items()}
+    return {name: rows for name, rows in unknown.items() if rows.any()}
+
+
+def _answers(model: EstimatorRows, frame: pd.DataFrame) -> bool:
+    """Return whether an estimator answers about rows without raising."""
+    try:
+        model.decisions(frame)
+    except Exception:
+        return False
+    return True
+
+
+def split_rows(favourable: NDArray[np.bool_], share: float, seed: int) -> DataSplit | None:
+    """Return a split that sets some rows apart for validation; None if there are too few."""
+    rows = np.arange(len(favourable))
     try:
         train, validation = train_test_split(
             rows, test_size=share, stratify=favourable, random_state=seed
         )
     except ValueError:
         return None
-    known = np.ones(len(validation), dtype=bool)
-    for name in frame:
-        column = frame[name]
-        if not pd.api.types.is_any_real_numeric_dtype(column):
-            cells = column.iloc[validation]
-            known &= np.asarray(cells.isin(column.iloc[train]) | cells.isna())
-    train = np.sort(np.concatenate([train, validation[~known]]))
-    validation = np.sort(validation[known])
     if len(validation) < LEAST_VALIDATION or len(set(favourable[train].tolist())) < 2:
         return None
-    parts = Split(train, validation, np.zeros(0, dtype=np.intp))
+    parts = Split(np.sort(train), np.sort(validation), np.zeros(0, dtype=np.intp))
     return DataSplit(parts, f"{share:.0%} of the rows, drawn by chance, for validation")
 
 
