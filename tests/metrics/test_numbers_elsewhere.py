@@ -1,4 +1,4 @@
-"""Sensitive columns of numbers that stay in an engine: the audit is that of the rows in pandas."""
+"""Sensitive columns that stay in an engine: the audit is that of the rows in pandas."""
 
 from __future__ import annotations
 
@@ -158,3 +158,30 @@ def test_a_column_of_nulls_is_refused(engine: str) -> None:
     rows = people(pd.array([None] * ROWS, dtype="Float64"))
     with pytest.raises(TestSGDError):
         audited_elsewhere(ENGINES[engine](rows))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "INTERVAL (1) HOUR * (i % 3)",
+        "[i % 3]",
+        "[i % 3, 1]::BIGINT[2]",
+        "{'a': i % 3}",
+        "map {'a': i % 3}",
+    ],
+)
+def test_types_without_categories_are_refused(expression: str) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    query = f"SELECT {expression} AS region, 'f' AS sex, 'no' AS approved FROM range(90) AS r(i)"
+    with pytest.raises(ParameterError) as caught:
+        audited_elsewhere(duckdb.sql(query))
+    assert caught.value.details["column"] == "region"
+
+
+@pytest.mark.parametrize("engine", ["polars", "arrow"])
+@pytest.mark.parametrize("cells", [[[1], [2]], [{"a": 1}, {"a": 2}], pd.to_timedelta([1, 2])])
+def test_such_types_of_other_engines_are_refused(engine: str, cells: Any) -> None:
+    rows = people(pd.Series(cells).repeat(ROWS // 2).reset_index(drop=True))
+    with pytest.raises(ParameterError) as caught:
+        audited_elsewhere(ENGINES[engine](rows))
+    assert caught.value.details["column"] == "region"

@@ -423,12 +423,19 @@ def _check_countable(name: str, dtype: nw.dtypes.DType) -> None:
     import narwhals as nw
 
     if dtype == nw.Date or dtype == nw.Datetime:
-        raise ParameterError(
-            f"{name!r} cannot be sensitive: it is a column of dates",
-            where="sensitive",
-            remedy="bring it into a few categories",
-            column=name,
-        )
+        cells = "dates"
+    elif dtype == nw.Duration:
+        cells = "durations"
+    elif dtype.is_nested():
+        cells = "lists or structures"
+    else:
+        return
+    raise ParameterError(
+        f"{name!r} cannot be sensitive: it is a column of {cells}",
+        where="sensitive",
+        remedy="bring it into a few categories",
+        column=name,
+    )
 
 
 def _edges(lazy: nw.LazyFrame[Any], name: str) -> tuple[float, ...] | None:
