@@ -185,3 +185,30 @@ def test_such_types_of_other_engines_are_refused(engine: str, cells: Any) -> Non
     with pytest.raises(ParameterError) as caught:
         audited_elsewhere(ENGINES[engine](rows))
     assert caught.value.details["column"] == "region"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("different", [4, 2**40])
+def test_whole_numbers_that_floats_skip(engine: str, different: int) -> None:
+    rows = people(2**60 + SOURCE.integers(0, different, ROWS) * 2**20)
+    options = {"max_features": 1}
+    assert_same_groups(
+        audited_elsewhere(ENGINES[engine](rows), **options), audited_here(rows, **options)
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_codes_that_floats_skip_are_different(engine: str) -> None:
+    rows = people(2**60 + SOURCE.integers(0, 4, ROWS))
+    assert_same_groups(audited_elsewhere(ENGINES[engine](rows)), audited_here(rows))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_predictions_that_floats_skip_are_numbers(engine: str) -> None:
+    rows = people(SOURCE.integers(0, 4, ROWS)).assign(
+        score=2**60 + SOURCE.integers(0, 2**40, ROWS) * 2**20
+    )
+    options = {"metrics": "mean", "favourable": None}
+    found = audited_elsewhere(ENGINES[engine](rows), "score", **options)
+    expected = audited_here(rows, "score", **options)
+    assert found.summary.groups_compared == expected.summary.groups_compared

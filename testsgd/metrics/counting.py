@@ -311,6 +311,18 @@ def is_known(lazy: nw.LazyFrame[Any], name: str) -> Any:
     return known & ~nw.col(name).is_nan() if is_float else known
 
 
+def as_float(lazy: nw.LazyFrame[Any], name: str) -> Any:
+    """Return a column of numbers as one of floats.
+
+    Arrow casts no whole numbers beyond 2**53, of which floats skip some, but it divides them.
+    """
+    import narwhals as nw
+
+    column = nw.col(name)
+    is_whole = lazy.collect_schema()[name].is_integer()
+    return (column / 1 if is_whole else column).cast(nw.Float64)
+
+
 def flag(condition: Any) -> Any:
     """Return 1 where a condition holds, else 0, also where it is unknown."""
     import narwhals as nw
@@ -445,7 +457,7 @@ def _edges(lazy: nw.LazyFrame[Any], name: str) -> tuple[float, ...] | None:
     """
     import narwhals as nw
 
-    present = lazy.filter(is_known(lazy, name)).select(nw.col(name).cast(nw.Float64))
+    present = lazy.filter(is_known(lazy, name)).select(as_float(lazy, name))
     decimals = present.select(nw.col(name), flag(nw.col(name) % 1 != 0).alias(_DECIMALS))
     known = collected(
         lambda: decimals.select(
@@ -499,10 +511,8 @@ def _bin_number(bins: Bins, lazy: nw.LazyFrame[Any]) -> Any:
     """Return the number of the bin, from 1 on, that a number falls into; null where it is none."""
     import narwhals as nw
 
-    column = nw.col(bins.column)
-    known = ~column.is_null()
-    if lazy.collect_schema()[bins.column].is_float():
-        known = known & ~column.is_nan()
+    column = as_float(lazy, bins.column)
+    known = is_known(lazy, bins.column)
     number = nw.lit(1).cast(nw.Int64)
     for edge in bins.lower[1:]:
         number = number + (column >= edge).cast(nw.Int64)
