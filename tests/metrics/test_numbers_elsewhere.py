@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,28 @@ def test_predictions_that_floats_skip_are_numbers(engine: str) -> None:
     found = audited_elsewhere(ENGINES[engine](rows), "score", **options)
     expected = audited_here(rows, "score", **options)
     assert found.summary.groups_compared == expected.summary.groups_compared
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("column", ["approved", "score"])
+@pytest.mark.parametrize("different", [4, 4000])
+def test_decimals_of_fixed_point_are_numbers(engine: str, column: str, different: int) -> None:
+    """Of few different ones, which are whole, as of many."""
+    step = 1 if different < 10 else 4
+    cells = [
+        None if is_missing else (Decimal(int(number)) / step).quantize(Decimal("0.01"))
+        for number, is_missing in zip(SOURCE.integers(0, different, ROWS), MISSING, strict=True)
+    ]
+    rows = people(pd.Series(cells, dtype=object))
+    options = {"metrics": "mean_score" if column == "score" else "selection_rate"}
+    found = audited_elsewhere(ENGINES[engine](rows), column, **options)
+    assert_same_groups(found, audited_here(rows, column, **options))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_classes_that_are_decimals(engine: str) -> None:
+    codes = [Decimal(int(code)).quantize(Decimal("0.01")) for code in APPROVED == "yes"]
+    rows = people(SOURCE.integers(0, 4, ROWS)).assign(approved=codes)
+    options = {"favourable": "1"}
+    found = audited_elsewhere(ENGINES[engine](rows), **options)
+    assert_same_groups(found, audited_here(rows, **options))

@@ -17,6 +17,7 @@ import pandas as pd
 
 from testsgd.auditing import check_present
 from testsgd.data.cells import check_distinct_names, shown_columns
+from testsgd.data.decimals import numbers_of_decimals, without_decimals
 from testsgd.data.guessed_features import MOST_CODES, quantile_edges
 from testsgd.data.inference import are_identifiers, infinite_cell
 from testsgd.errors import DataError, ParameterError
@@ -249,6 +250,8 @@ def sum_by(
         if is_whole and summed[name].isna().any():
             # With missing values pandas has floats, and those are taken for limits of bins.
             summed[name] = summed[name].astype("Int64")
+        elif name in keys and name not in binned and schema[name] == nw.Decimal:
+            summed[name] = numbers_of_decimals(summed[name])
     summed[ROWS] = summed[ROWS].astype(np.int64)
     ordered = summed.sort_values(list(keys), kind="stable", na_position="last")
     return ordered.reset_index(drop=True)
@@ -557,6 +560,12 @@ def open_rows(rows: Any, columns: Sequence[str]) -> nw.LazyFrame[Any]:
                 remedy=f"the columns are {shown_columns(names)}",
                 column=name,
             )
+    if isinstance(rows, pd.DataFrame):
+        # Decimals are objects here, which an engine takes for numbers.
+        used = rows[list(dict.fromkeys(columns))]
+        converted = without_decimals(used)
+        if converted is not used:
+            return nw.from_native(converted).lazy()
     return lazy
 
 
