@@ -238,3 +238,11 @@ def test_classes_that_are_decimals(engine: str) -> None:
     options = {"favourable": "1"}
     found = audited_elsewhere(ENGINES[engine](rows), **options)
     assert_same_groups(found, audited_here(rows, **options))
+
+
+@pytest.mark.parametrize("declared", [{"type": "categorical"}, {"map": {"2": "1"}}])
+def test_numbers_that_are_declared_categories_have_no_bins(declared: dict[str, Any]) -> None:
+    rows = people(SOURCE.integers(0, 15, ROWS))
+    options = {"max_features": 1, "features": {"region": declared}}
+    found = audited_elsewhere(in_polars(rows), **options)
+    assert_same_groups(found, audited_here(rows, **options))

@@ -38,6 +38,8 @@ _SUMMED = "testsgd_summed"
 _DECIMALS = "testsgd_decimals"
 # With so few whole numbers they are categories in a table of counts, where numbers are mostly bins.
 _MOST_CODES_OF_COUNTS = 5
+# Keys of a description that only categories have.
+_OF_CATEGORIES = ("values", "map")
 # Of more different numbers the engine is asked for quantiles, not for all of them.
 _MOST_VALUES = 100_000
 _QUANTILES = 10
@@ -420,10 +422,13 @@ def find_bins(
             finite = nw.col(name).is_finite()
             if _rows_where(lazy, is_known(lazy, name) & ~finite):
                 raise infinite_cell(name)
-        given = features.get(name, {}).get("edges")
+        chosen = features.get(name, {})
+        given = chosen.get("edges")
         if given is not None:
             found.append(Bins(column=name, edges=tuple(map(float, given))))
         elif schema[name].is_numeric():
+            if _is_categorical(chosen):
+                continue
             edges = _edges(lazy, name)
             if edges is not None:
                 # A number on the upper edge of the last bin belongs to it.
@@ -431,6 +436,13 @@ def find_bins(
         else:
             _check_countable(name, schema[name])
     return tuple(found)
+
+
+def _is_categorical(chosen: Mapping[str, Any]) -> bool:
+    """Return whether a feature is declared to be of categories, by its type or by other keys."""
+    if "type" in chosen:
+        return bool(chosen["type"] == "categorical")
+    return not chosen.keys().isdisjoint(_OF_CATEGORIES)
 
 
 def _check_countable(name: str, dtype: nw.dtypes.DType) -> None:
