@@ -319,13 +319,18 @@ def is_known(lazy: nw.LazyFrame[Any], name: str) -> Any:
 def as_float(lazy: nw.LazyFrame[Any], name: str) -> Any:
     """Return a column of numbers as one of floats.
 
-    Arrow casts no whole numbers beyond 2**53, of which floats skip some, but it divides them.
+    Arrow casts no whole numbers beyond 2**53, of which floats skip some, but it divides them. Of
+    decimals of fixed point it does not find the nearest float, but it does of their texts.
     """
     import narwhals as nw
 
     column = nw.col(name)
-    is_whole = lazy.collect_schema()[name].is_integer()
-    return (column / 1 if is_whole else column).cast(nw.Float64)
+    dtype = lazy.collect_schema()[name]
+    if dtype.is_integer():
+        column = column / 1
+    elif dtype == nw.Decimal and lazy.implementation.is_pyarrow():
+        column = column.cast(nw.String)
+    return column.cast(nw.Float64)
 
 
 def flag(condition: Any) -> Any:
