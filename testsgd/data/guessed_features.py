@@ -16,8 +16,9 @@ from testsgd.errors import ParameterError
 if TYPE_CHECKING:
     from testsgd.data.inference import InferredColumn
 
-# Whole numbers with so few values are taken for codes, if rules are to be about them.
-_MOST_CODES = 10
+MOST_CODES = 10
+"""Whole numbers with so few values are taken for codes, if rules are to be about them."""
+
 # Bins of a sensitive number, each with about as many rows.
 _QUANTILE_BINS = 10
 # Keys of a description that say into which bins a number is divided, and all that only numbers
@@ -81,7 +82,7 @@ def _no_numbers(present: pd.Series[Any], name: str, kind: str) -> ParameterError
 def _feature(cells: pd.Series[Any], column: InferredColumn, *, sensitive: bool) -> dict[str, Any]:
     """Return the description of a feature."""
     present = cells.dropna()
-    codes = column.kind == "integer" and column.distinct <= _MOST_CODES
+    codes = column.kind == "integer" and column.distinct <= MOST_CODES
     if column.kind == "categorical" or (codes and sensitive):
         return {"type": "categorical", "values": ordered_values(present)}
     return _numbers(present, column.kind, sensitive=sensitive)

@@ -201,11 +201,7 @@ def _kind_of_numbers(
     """Return whether numbers are integer, decimal or identifiers, and why."""
     numbers = present.to_numpy(dtype=np.float64)
     if not np.isfinite(numbers).all():
-        raise DataError(
-            "a cell is infinite",
-            where=f"column {str(column.name)!r}",
-            remedy="replace it by a number, or leave the cell empty",
-        )
+        raise infinite_cell(str(column.name))
     if (numbers % 1 != 0).any():
         return "decimal", f"numbers from {numbers.min():.10g} to {numbers.max():.10g}"
     if (unit := _unit_of_times(str(column.name), numbers)) is not None:
@@ -216,6 +212,21 @@ def _kind_of_numbers(
     ):
         return "identifier", "whole numbers that are all different"
     return "integer", f"whole numbers from {numbers.min():.10g} to {numbers.max():.10g}"
+
+
+def infinite_cell(column: str) -> DataError:
+    """Return the error of a column of numbers of which one is infinite.
+
+    Examples
+    --------
+    >>> infinite_cell("income").where
+    "column 'income'"
+    """
+    return DataError(
+        "a cell is infinite",
+        where=f"column {column!r}",
+        remedy="replace it by a number, or leave the cell empty",
+    )
 
 
 def _unread_numbers(

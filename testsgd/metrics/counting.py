@@ -17,8 +17,9 @@ import pandas as pd
 
 from testsgd.auditing import check_present
 from testsgd.data.cells import check_distinct_names, shown_columns
-from testsgd.data.guessed_features import quantile_edges
-from testsgd.data.inference import are_identifiers
+from testsgd.data.decimals import numbers_of_decimals, without_decimals
+from testsgd.data.guessed_features import MOST_CODES, quantile_edges
+from testsgd.data.inference import are_identifiers, infinite_cell
 from testsgd.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ WEIGHS = "testsgd_weighs"
 # What the sums are called in an engine; no user's column is called so.
 _SUMMED = "testsgd_summed"
 
-# Whole numbers of so few values are categories or bins of their own.
-_MOST_CODES = 12
-# In a table of counts, whose numbers are mostly bins.
+# Whether a number has decimals.
+_DECIMALS = "testsgd_decimals"
+# With so few whole numbers they are categories in a table of counts, where numbers are mostly bins.
 _MOST_CODES_OF_COUNTS = 5
+# Keys of a description that only categories have.
+_OF_CATEGORIES = ("values", "map")
 # Of more different numbers the engine is asked for quantiles, not for all of them.
 _MOST_VALUES = 100_000
 _QUANTILES = 10
@@ -98,7 +101,8 @@ def count_rows(
         What narwhals takes: lazy or eager frames of Polars, relations of DuckDB, tables of Ibis,
         frames of Dask and PySpark, of pandas and Arrow.
     sensitive_features : sequence of str
-        Names of columns. Numbers with more than 12 different values are brought into bins.
+        Names of columns. Numbers are brought into bins, but up to 10 different whole ones are
+        categories.
     predictions : str
         The column with predictions, which must be classes.
     label, weights : str, optional
@@ -112,7 +116,7 @@ def count_rows(
         A row for each combination that occurs: the values, a number as the lower edge of its bin,
         and how many rows there are; with weights also the sums of these and of their squares.
     features : dict of str to dict
-        The parts of a description that say which bins there are.
+        The parts of a description that say which bins there are, and which numbers are categories.
 
     Raises
     ------
@@ -140,9 +144,26 @@ def count_rows(
         keys[WEIGHS] = flag(nw.col(weights).cast(nw.Float64) > 0)
     counts = sum_by(lazy, bins=bins, keys=keys, sums=sums_of_weights(weights))
     counts = counts.drop(columns=WEIGHS, errors="ignore")
+    described = {item.column: item.described for item in bins}
+    for name in sensitive_features:
+        if name in described or not pd.api.types.is_any_real_numeric_dtype(counts[name].dtype):
+            continue
+        counts[name] = _with_whole_numbers(counts[name])
+        if name not in (features or {}) and counts[name].nunique() > 1:
+            # Other numbers of a table of counts are taken for limits of bins.
+            described[name] = {"type": "categorical"}
     missing = counts.loc[counts[predictions].isna(), ROWS].sum()
     check_present(int(missing), where=f"column {predictions!r}")
-    return counts, {item.column: item.described for item in bins}
+    return counts, described
+
+
+def _with_whole_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of floats as one of whole numbers, if all that it has are whole."""
+    present = column.dropna()
+    is_float = pd.api.types.is_float_dtype(column.dtype)
+    if not is_float or (present % 1 != 0).any() or (present.abs() >= 2**53).any():
+        return column
+    return column.astype("Int64" if len(present) < len(column) else "int64")
 
 
 def sums_of_weights(weights: str | None) -> dict[str, Any]:
@@ -231,6 +252,8 @@ def sum_by(
         if is_whole and summed[name].isna().any():
             # With missing values pandas has floats, and those are taken for limits of bins.
             summed[name] = summed[name].astype("Int64")
+        elif name in keys and name not in binned and schema[name] == nw.Decimal:
+            summed[name] = numbers_of_decimals(summed[name])
     summed[ROWS] = summed[ROWS].astype(np.int64)
     ordered = summed.sort_values(list(keys), kind="stable", na_position="last")
     return ordered.reset_index(drop=True)
@@ -265,15 +288,23 @@ def check_weights(lazy: nw.LazyFrame[Any], weights: str) -> None:
 
     weight = nw.col(weights).cast(nw.Float64)
     usable = is_known(lazy, weights) & weight.is_finite() & (weight >= 0)
-    wrong_ones = flag(~usable).alias(weights)
-    found = collected(lambda: lazy.select(wrong_ones).select(nw.col(weights).sum()))
-    wrong = int(found[weights].iloc[0])
+    wrong = _rows_where(lazy, ~usable)
     if wrong:
         raise DataError(
             f"{wrong:,} weights are negative or no numbers",
             where=f"column {weights!r}",
             remedy="give numbers of at least 0",
         )
+
+
+def _rows_where(lazy: nw.LazyFrame[Any], condition: Any) -> int:
+    """Return in how many rows a condition holds."""
+    import narwhals as nw
+
+    flags = flag(condition).alias(ROWS)
+    found = collected(lambda: lazy.select(flags).select(nw.col(ROWS).sum()))[ROWS].iloc[0]
+    # Some engines have no sum of no rows.
+    return 0 if pd.isna(found) else int(found)
 
 
 def is_known(lazy: nw.LazyFrame[Any], name: str) -> Any:
@@ -283,6 +314,23 @@ def is_known(lazy: nw.LazyFrame[Any], name: str) -> Any:
     known = ~nw.col(name).is_null()
     is_float = lazy.collect_schema()[name].is_float()
     return known & ~nw.col(name).is_nan() if is_float else known
+
+
+def as_float(lazy: nw.LazyFrame[Any], name: str) -> Any:
+    """Return a column of numbers as one of floats.
+
+    Arrow casts no whole numbers beyond 2**53, of which floats skip some, but it divides them. Of
+    decimals of fixed point it does not find the nearest float, but it does of their texts.
+    """
+    import narwhals as nw
+
+    column = nw.col(name)
+    dtype = lazy.collect_schema()[name]
+    if dtype.is_integer():
+        column = column / 1
+    elif dtype == nw.Decimal and lazy.implementation.is_pyarrow():
+        column = column.cast(nw.String)
+    return column.cast(nw.Float64)
 
 
 def flag(condition: Any) -> Any:
@@ -375,40 +423,76 @@ def find_bins(
     schema = lazy.collect_schema()
     found = []
     for name in columns:
-        given = features.get(name, {}).get("edges")
+        if schema[name].is_float():
+            finite = nw.col(name).is_finite()
+            if _rows_where(lazy, is_known(lazy, name) & ~finite):
+                raise infinite_cell(name)
+        chosen = features.get(name, {})
+        given = chosen.get("edges")
         if given is not None:
             found.append(Bins(column=name, edges=tuple(map(float, given))))
         elif schema[name].is_numeric():
-            numbers = _values(lazy, name, whole=schema[name].is_integer())
-            if numbers is None:
+            if _is_categorical(chosen):
                 continue
-            whole = not (numbers % 1 != 0).any()
-            edges = quantile_edges(numbers, whole=whole)
-            # A number on the upper edge of the last bin belongs to it.
-            found.append(Bins(column=name, edges=tuple(edges)))
-        elif schema[name] == nw.Date or schema[name] == nw.Datetime:
-            raise ParameterError(
-                f"{name!r} cannot be sensitive: it is a column of dates",
-                where="sensitive",
-                remedy="bring it into a few categories",
-                column=name,
-            )
+            edges = _edges(lazy, name)
+            if edges is not None:
+                # A number on the upper edge of the last bin belongs to it.
+                found.append(Bins(column=name, edges=edges))
+        else:
+            _check_countable(name, schema[name])
     return tuple(found)
 
 
-def _values(lazy: nw.LazyFrame[Any], name: str, *, whole: bool) -> Any:
-    """Return numbers whose quantiles are those of a column; None for codes of a few values."""
+def _is_categorical(chosen: Mapping[str, Any]) -> bool:
+    """Return whether a feature is declared to be of categories, by its type or by other keys."""
+    if "type" in chosen:
+        return bool(chosen["type"] == "categorical")
+    return not chosen.keys().isdisjoint(_OF_CATEGORIES)
+
+
+def _check_countable(name: str, dtype: nw.dtypes.DType) -> None:
+    """Refuse a sensitive column of a type whose values are no categories."""
     import narwhals as nw
 
-    present = lazy.select(nw.col(name).cast(nw.Float64)).filter(~nw.col(name).is_null())
+    if dtype == nw.Date or dtype == nw.Datetime:
+        cells = "dates"
+    elif dtype == nw.Duration:
+        cells = "durations"
+    elif dtype.is_nested():
+        cells = "lists or structures"
+    else:
+        return
+    raise ParameterError(
+        f"{name!r} cannot be sensitive: it is a column of {cells}",
+        where="sensitive",
+        remedy="bring it into a few categories",
+        column=name,
+    )
+
+
+def _edges(lazy: nw.LazyFrame[Any], name: str) -> tuple[float, ...] | None:
+    """Return the edges of bins of a column of numbers by their quantiles.
+
+    None if it has a few whole values, which are codes of categories, or none to compare.
+    """
+    import narwhals as nw
+
+    present = lazy.filter(is_known(lazy, name)).select(as_float(lazy, name))
+    decimals = present.select(nw.col(name), flag(nw.col(name) % 1 != 0).alias(_DECIMALS))
     known = collected(
-        lambda: present.select(
+        lambda: decimals.select(
             nw.col(name).n_unique().alias("distinct"),
             nw.col(name).count().alias("rows"),
             (nw.col(name).max() - nw.col(name).min()).alias("span"),
+            nw.col(_DECIMALS).sum(),
         )
     ).iloc[0]
-    many = int(known["distinct"])
+    # Of no rows DuckDB has no number of different ones.
+    many = int(known["distinct"]) if known["rows"] else 0
+    if many <= 1:
+        return None
+    # A column of floats may hold whole numbers, as pandas does beside missing cells.
+    whole = int(known[_DECIMALS]) == 0
     if whole and are_identifiers(
         name, rows=int(known["rows"]), distinct=many, span=float(known["span"])
     ):
@@ -418,9 +502,16 @@ def _values(lazy: nw.LazyFrame[Any], name: str, *, whole: bool) -> Any:
             remedy="leave it out",
             column=name,
         )
-    if whole and many <= _MOST_CODES:
+    if whole and many <= MOST_CODES:
         return None
-    if many > _MOST_VALUES:
+    return tuple(quantile_edges(_values(present, name, distinct=many), whole=whole))
+
+
+def _values(present: nw.LazyFrame[Any], name: str, *, distinct: int) -> Any:
+    """Return numbers whose quantiles are those of a column that has no missing ones."""
+    import narwhals as nw
+
+    if distinct > _MOST_VALUES:
         shares = np.linspace(0, 1, _QUANTILES + 1)
         quantiles = [
             nw.col(name).quantile(float(share), interpolation="linear").alias(f"q{index}")
@@ -430,21 +521,18 @@ def _values(lazy: nw.LazyFrame[Any], name: str, *, whole: bool) -> Any:
     counted = sum_by(present, bins=[], keys={name: nw.col(name)}, sums=sums_of_weights(None))
     values = counted[name].to_numpy(dtype=np.float64)
     times = counted[ROWS].to_numpy(dtype=np.int64)
-    kept = np.isfinite(values)
     # As many of each as keep the quantiles, whatever the number of rows.
-    scale = min(1.0, _MOST_REPEATED / max(1, times[kept].sum()))
-    scaled = np.maximum(1, np.rint(times[kept] * scale)).astype(np.int64)
-    return np.sort(np.repeat(values[kept], scaled))
+    scale = min(1.0, _MOST_REPEATED / max(1, times.sum()))
+    scaled = np.maximum(1, np.rint(times * scale)).astype(np.int64)
+    return np.sort(np.repeat(values, scaled))
 
 
 def _bin_number(bins: Bins, lazy: nw.LazyFrame[Any]) -> Any:
     """Return the number of the bin, from 1 on, that a number falls into; null where it is none."""
     import narwhals as nw
 
-    column = nw.col(bins.column)
-    known = ~column.is_null()
-    if lazy.collect_schema()[bins.column].is_float():
-        known = known & ~column.is_nan()
+    column = as_float(lazy, bins.column)
+    known = is_known(lazy, bins.column)
     number = nw.lit(1).cast(nw.Int64)
     for edge in bins.lower[1:]:
         number = number + (column >= edge).cast(nw.Int64)
@@ -489,6 +577,12 @@ def open_rows(rows: Any, columns: Sequence[str]) -> nw.LazyFrame[Any]:
                 remedy=f"the columns are {shown_columns(names)}",
                 column=name,
             )
+    if isinstance(rows, pd.DataFrame):
+        # Decimals are objects here, which an engine takes for numbers.
+        used = rows[list(dict.fromkeys(columns))]
+        converted = without_decimals(used)
+        if converted is not used:
+            return nw.from_native(converted).lazy()
     return lazy
 
 

@@ -327,11 +327,10 @@ def audit_rows_elsewhere(
             threshold=threshold,
             features=features,
         )
-        bins_of_lines = bins_of_counts(summed.lines, sensitive_features)
         return audited(
             table_of(
                 summed.lines,
-                features={**bins_of_lines, **(features or {}), **summed.features},
+                features={**(features or {}), **summed.features},
                 name=name,
                 times=summed.predictions.rows,
             ),
@@ -361,7 +360,8 @@ def audit_rows_elsewhere(
         metrics=metrics,
         rule=rule,
         favourable=favourable,
-        features={**(features or {}), **bins},
+        # Of columns that have no bins the values say what they are, as of the rows themselves.
+        features={**{column: {} for column in sensitive_features}, **(features or {}), **bins},
         name=name,
         **parameters,
     )

@@ -26,6 +26,7 @@ from testsgd.metrics.counting import (
     WEIGHS,
     WEIGHT,
     WEIGHT_SQUARED,
+    as_float,
     check_weights,
     collected,
     find_bins,
@@ -103,7 +104,7 @@ def kind_of_rows(rows: Any, *, predictions: str, label: str | None = None) -> Pr
     schema = lazy.collect_schema()
     if not schema[predictions].is_numeric():
         return "decisions"
-    value = nw.col(predictions).cast(nw.Float64)
+    value = as_float(lazy, predictions)
     known = is_known(lazy, predictions)
     flags = {"missing": flag(~known)}
     if not schema[predictions].is_integer():
@@ -199,7 +200,7 @@ def sum_rows(
         truth, names = _truth_of(lazy, label, kind=kind, limit=limit, favourable=favourable)
     elif kind == "scores":
         names = favourable_labels(None, favourable)
-    value = nw.col(predictions).cast(nw.Float64)
+    value = as_float(lazy, predictions)
     keys = {name: nw.col(name) for name in sensitive_features}
     decided = None if limit is None else value > _limit_among(lazy, predictions, limit)
     keys[_KIND] = _kind(decided, truth)
