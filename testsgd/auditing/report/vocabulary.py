@@ -92,6 +92,21 @@ class Words:
         """Write which rows the observed rates are of, as the beginning of a sentence."""
         return self.estimands["observed"]
 
+    def differences(self, label: str, estimand: Estimand) -> str:
+        """Write what the differences of a table are, as its title."""
+        return f"difference in the rate of “{label}”, in points ({estimand} rates)"
+
+    def how_often(self, label: str) -> str:
+        """Write what a rate says, as the title of a chart."""
+        return f"How often predicted “{label}”"
+
+    def sides_of_zero(self, label: str) -> str:
+        """Write what a difference on either side of zero says, as a clause."""
+        return (
+            f"left of zero the group is predicted “{label}” less often than {self.others}, right "
+            "of zero more often"
+        )
+
     def target(self, group: Described) -> str:
         """Write who is in a group, to stand behind "for"."""
         return brief_group(group, _TEXT_LIMIT)
@@ -449,6 +464,28 @@ class PredictionWords(Words):
             "false_positive_rate": f"Among the rows whose true label is not “{label}”",
             "precision": f"Among the rows whose prediction is “{label}”",
         }.get(self._metric, "Among the rows as they are")
+
+    def differences(self, label: str, estimand: Estimand) -> str:
+        """Write what the differences of a table are, as its title."""
+        if self._metric == "selection_rate":
+            return super().differences(label, estimand)
+        among = self.observed(label)
+        return f"difference in {self.rate.lower()}, in points ({among[0].lower()}{among[1:]})"
+
+    def how_often(self, label: str) -> str:
+        """Write what a rate says, as the title of a chart."""
+        if self._metric == "selection_rate":
+            return super().how_often(label)
+        return f"How often {self.predicate(label)}"
+
+    def sides_of_zero(self, label: str) -> str:
+        """Write what a difference on either side of zero says, as a clause."""
+        if self._metric not in ("accuracy", "precision"):
+            return super().sides_of_zero(label)
+        return (
+            f"left of zero {self.predicate(label)} less often for the group than for "
+            f"{self.others}, right of zero more often"
+        )
 
 
 def vocabulary(summary: AuditSummary) -> Words:
