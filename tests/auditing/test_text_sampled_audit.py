@@ -6,7 +6,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from made_up_texts import CATEGORIES, audit, by_words, made_up_terms, made_up_texts, named
+from made_up_texts import (
+    CATEGORIES,
+    audit,
+    by_words,
+    made_up_terms,
+    made_up_texts,
+    named,
+    seeds_of,
+)
 from scipy import stats
 
 from testsgd.errors import ParameterError
@@ -149,6 +157,27 @@ def test_independent_sampling_asks_anew_for_every_group():
     assert found.counterfactual is None
     with pytest.raises(ParameterError, match="independent sampling"):
         audit(decide, TEXTS, TERMS, mode="sampled", sampling="independent", max_queries=5_000)
+
+
+@pytest.mark.parametrize(("budget", "estimand"), [(3_000, "neighbourhood"), (6_000, "observed")])
+def test_rates_are_called_observed_only_if_all_texts_were_asked_about(budget, estimand):
+    found = audit(
+        biased,
+        TEXTS,
+        TERMS,
+        theta=0.05,
+        mode="sampled",
+        rank_by="score",
+        max_features=1,
+        min_samples=50,
+        error_margin=0.4,
+        max_queries=budget,
+    )
+    assert found.parameters.estimand == estimand
+    colours = len(seeds_of(TEXTS, {"colour": "red"}))
+    red = sum("red" in text.split() for text in TEXTS)
+    rows = found.estimates.rows_in[named(found)[frozenset({("colour", "red")})]]
+    assert rows == (red if estimand == "observed" else colours)
 
 
 @pytest.mark.parametrize("budget", [400, 800, 1_300])
