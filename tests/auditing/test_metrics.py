@@ -182,8 +182,11 @@ def test_metrics_that_cannot_be() -> None:
         "text": {},
         "label": {"column": "opinion", "favourable": "good", "values": ["bad", "good"]},
     }
-    with pytest.raises(ParameterError):
-        testsgd.audit(lambda texts: ["good"] * len(texts), comments, description, metric="accuracy")
+    for metric in ("accuracy", "equalized_odds"):
+        with pytest.raises(ParameterError, match="texts are compared by selection_rate") as raised:
+            testsgd.audit(lambda texts: ["good"] * len(texts), comments, description, metric=metric)
+        # No other metric is advised, as texts have none.
+        assert "choose" not in str(raised.value)
 
 
 def test_a_saved_audit_of_a_metric_is_no_basis_for_a_mitigation(tmp_path: Any) -> None:

@@ -92,6 +92,42 @@ def test_a_lone_category_of_a_lone_term_fails():
     assert verdict.status == "gate_failed"
 
 
+@pytest.mark.parametrize("mode", ["exact", "sampled"])
+@pytest.mark.parametrize("lone", [("size",), ("size", "shape")])
+def test_of_lone_terms_it_is_said_that_no_other_can_replace_them(mode, lone):
+    texts = made_up_texts(300, 3, shares=(0, 0.4, 0.4))
+    terms = made_up_terms({category: CATEGORIES[category][:1] for category in lone})
+    verdict, _ = verdict_of(by_chance, texts, terms, mode=mode, theta=0.05)
+    said = " ".join(verdict.sentences)
+    assert "only one term" in said
+    assert "a second term" in said
+    assert "--rank-by score" in said
+    assert all(category in said.partition("a second term")[2] for category in lone)
+    # Nothing was left out for want of queries.
+    assert "queries" not in said
+    assert "margin" not in said
+
+
+def test_a_lone_term_beside_groups_with_too_few_samples_is_named_too():
+    texts = made_up_texts(400, 3, shares=(0.4, 0.4, 0))
+    terms = made_up_terms({"colour": CATEGORIES["colour"], "size": ("small",)})
+    verdict, _ = verdict_of(by_chance, texts, terms, mode="sampled", max_queries=450)
+    said = " ".join(verdict.sentences)
+    assert "Allow more queries" in said
+    assert "only one term of size" in said
+
+
+def test_an_exact_audit_of_few_texts_as_they_are_asks_for_more_texts():
+    texts = made_up_texts(300, 3, shares=(0.2, 0, 0))
+    terms = made_up_terms({"colour": CATEGORIES["colour"]})
+    verdict, _ = verdict_of(by_chance, texts, terms, rank_by="score", theta=None, min_rows=45)
+    said = " ".join(verdict.sentences)
+    assert "None of 3 groups has 45 texts" in said
+    assert "more texts" in said
+    assert "queries did not" not in said
+    assert "Allow more queries" not in said
+
+
 def test_terms_that_too_few_texts_mention_are_judged_by_the_control():
     texts = [*made_up_texts(970, 4, shares=(0.3, 0, 0)), *made_up_texts(30, 5, shares=(0, 1, 0))]
     both = made_up_terms({"colour": CATEGORIES["colour"], "size": CATEGORIES["size"]})

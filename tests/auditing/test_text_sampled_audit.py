@@ -6,10 +6,19 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from made_up_texts import CATEGORIES, audit, by_words, made_up_terms, made_up_texts, named
+from made_up_texts import (
+    CATEGORIES,
+    audit,
+    by_words,
+    made_up_terms,
+    made_up_texts,
+    named,
+    seeds_of,
+)
 from scipy import stats
 
 from testsgd.errors import ParameterError
+from testsgd.scoring import score_margins
 
 TEXTS = made_up_texts(2_000, 11, shares=(0.5, 0.3, 0.3))
 TERMS = made_up_terms()
@@ -148,3 +157,62 @@ def test_independent_sampling_asks_anew_for_every_group():
     assert found.counterfactual is None
     with pytest.raises(ParameterError, match="independent sampling"):
         audit(decide, TEXTS, TERMS, mode="sampled", sampling="independent", max_queries=5_000)
+
+
+@pytest.mark.parametrize(("budget", "estimand"), [(3_000, "neighbourhood"), (6_000, "observed")])
+def test_rates_are_called_observed_only_if_all_texts_were_asked_about(budget, estimand):
+    found = audit(
+        biased,
+        TEXTS,
+        TERMS,
+        theta=0.05,
+        mode="sampled",
+        rank_by="score",
+        max_features=1,
+        min_samples=50,
+        error_margin=0.4,
+        max_queries=budget,
+    )
+    assert found.parameters.estimand == estimand
+    colours = len(seeds_of(TEXTS, {"colour": "red"}))
+    red = sum("red" in text.split() for text in TEXTS)
+    rows = found.estimates.rows_in[named(found)[frozenset({("colour", "red")})]]
+    assert rows == (red if estimand == "observed" else colours)
+
+
+@pytest.mark.parametrize("budget", [400, 800, 1_300])
+def test_draws_end_where_more_seeds_cannot_decide_a_group(budget):
+    # All seeds of some groups are known soon, so that drawing them again costs nothing; but the
+    # draws outside alone leave more than the error margin.
+    found = audit(
+        biased,
+        made_up_texts(400, 11, shares=(0.5, 0.1, 0.1)),
+        TERMS,
+        theta=0.05,
+        mode="sampled",
+        min_samples=100,
+        max_queries=budget,
+    ).estimates
+    assert (~found.decided & (found.samples_in > 0)).any()
+    assert (found.samples_in >= 0).all()
+    assert (found.samples_in < 1_000_000).all()
+    margins = score_margins(
+        found.favourable_in,
+        found.samples_in,
+        found.favourable_out,
+        found.samples_out,
+        0.95,
+        kind="anytime",
+    ).margin
+    assert found.margin == pytest.approx(margins)
+
+
+def test_known_texts_are_drawn_a_finite_number_of_times():
+    # No number of draws reaches this margin.
+    texts = made_up_texts(200, 11, shares=(0.5, 0.1, 0.1))
+    found = audit(
+        biased, texts, TERMS, theta=0.05, mode="sampled", min_samples=100, error_margin=1e-12
+    ).estimates
+    assert (found.samples_in > 0).all()
+    assert (found.samples_out > 0).all()
+    assert not found.decided.any()

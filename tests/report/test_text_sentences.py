@@ -8,9 +8,15 @@ import pytest
 from text_documents import comments_document, text_summary
 
 from testsgd.auditing import GroupSummary
-from testsgd.auditing.report.summary import UnjudgedSummary
+from testsgd.auditing.report.summary import AuditSummary, UnjudgedSummary
 from testsgd.auditing.report.term_summary import TermsSummary
-from testsgd.auditing.report.vocabulary import ambiguity, effect_of_terms, unknown_words, words_for
+from testsgd.auditing.report.vocabulary import (
+    ambiguity,
+    effect_of_terms,
+    unknown_words,
+    vocabulary,
+    words_for,
+)
 from testsgd.auditing.report.wording import unjudged_sentences
 from testsgd.report.formatting import MINUS
 
@@ -134,6 +140,94 @@ def test_drawn_pairs_give_both_of_their_rates() -> None:
     said = effect_of_terms(GroupSummary.model_validate(drawn), "toxic")
     assert "10.0% (against 12.2% with “gay” and “taoist”) of the same 640 texts" in said
     assert "+2.2 points" in said
+
+
+def generated(rate_in: float, rate_out: float, *, decided: bool = True) -> dict[str, Any]:
+    """What a group is by the texts that its terms are put into."""
+    return {
+        "estimand": "neighbourhood",
+        "rate_in": rate_in,
+        "rate_out": rate_out,
+        "difference": rate_in - rate_out,
+        "confidence_interval": (rate_in - rate_out - 0.01, rate_in - rate_out + 0.01),
+        "margin": 0.0,
+        "decided": decided,
+        "lower_confidence_bound": None,
+    }
+
+
+def as_they_are(
+    *,
+    rate_other: float,
+    interval: tuple[float, float],
+    other: dict[str, Any] | None,
+) -> str:
+    """What is said of the effect where 13.0% against 6.5% are rates of the texts as they are."""
+    found = group(rate_other=rate_other, interval=interval, other=other).model_dump()
+    found["counterfactual"] |= {"rate_with": 0.15, "difference": 0.15 - rate_other}
+    return effect_of_terms(GroupSummary.model_validate(found), "toxic", "observed")
+
+
+def test_beside_texts_as_they_are_the_parts_are_those_of_the_generated_texts() -> None:
+    said = as_they_are(rate_other=0.10, interval=(0.04, 0.06), other=generated(0.15, 0.065))
+    # 15.0% less 10.0%, and 15.0% less 6.5%; the difference of the texts as they are is 6.5.
+    assert "effect is +5.0 points" in said
+    assert "of the difference of +8.5 points between texts with" in said
+    assert "The other 3.5 points come with texts of this kind" in said
+    assert "+6.5" not in said
+
+
+@pytest.mark.parametrize("other", [None, generated(0.15, 0.065, decided=False)])
+def test_no_part_is_given_where_that_of_the_generated_texts_is_not_known(
+    other: dict[str, Any] | None,
+) -> None:
+    said = as_they_are(rate_other=0.10, interval=(0.04, 0.06), other=other)
+    assert said.endswith("effect is +5.0 points (confidence interval +4.0 to +6.0).")
+    chance = as_they_are(rate_other=0.14, interval=(-0.01, 0.03), other=other)
+    assert chance.endswith("+3.0), not statistically significant.")
+
+
+@pytest.mark.parametrize(
+    ("rate_other", "interval", "rate_out", "end"),
+    [
+        (
+            0.14,
+            (-0.01, 0.03),
+            0.12,
+            "+3.0 points between texts with “gay” and “taoist” put in and ",
+        ),
+        (0.16, (-0.02, -0.005), 0.12, "against the difference of +3.0 points between texts with "),
+        (0.10, (0.04, 0.06), 0.11, "does not explain the difference of +4.0 points between texts "),
+    ],
+)
+def test_each_conclusion_beside_texts_as_they_are_names_its_difference(
+    rate_other: float, interval: tuple[float, float], rate_out: float, end: str
+) -> None:
+    said = as_they_are(rate_other=rate_other, interval=interval, other=generated(0.15, rate_out))
+    assert end in said
+    assert "6.5" not in said
+
+
+def observed_summary() -> AuditSummary:
+    """An audit of the texts as they are, ranked by score."""
+    document = comments_document()
+    document["parameters"]["estimand"] = "observed"
+    return text_summary(document)
+
+
+def test_groups_of_texts_as_they_are_are_not_called_generated() -> None:
+    words = vocabulary(observed_summary())
+    assert words.sides(group()) == "1,200 texts in the group, 49,990 in its complement"
+    assert "enerated" not in words.size(group())
+    generated_words = vocabulary(text_summary(comments_document()))
+    assert generated_words.sides(group()).startswith("generated from 1,200 texts")
+
+
+def test_rules_explain_what_groups_are_ranked_by() -> None:
+    assert vocabulary(observed_summary()).variation.endswith("differ in their rates")
+    document = comments_document()
+    document["parameters"]["rank_by"] = "counterfactual"
+    assert vocabulary(text_summary(document)).variation.endswith("differ in their effects")
 
 
 def test_what_was_not_compared_is_said_to_be_unknown() -> None:

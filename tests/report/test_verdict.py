@@ -80,6 +80,7 @@ def verdict_of(
     known: dict[str, Any] = {
         "terms": None,
         "overall_rate": 0.5,
+        "mode": "sampled",
         "model": model,
         "charts": charts,
         **parts,

@@ -189,6 +189,9 @@ def audit(
             )
     _check_described(sensitive_features, features, spec=spec, data=data)
     specification = resolve_specification(spec, favourable=favourable, outcome=outcome)
+    if isinstance(specification, TextSpecification):
+        # Before the metric is checked against those of rows.
+        check_selection_rate(parameters.get("metric", "selection_rate"))
     settings = audit_parameters(parameters, specification)
     check_asked_anew(model, settings)
     check_count("limit", limit, 1)

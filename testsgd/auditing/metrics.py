@@ -41,14 +41,14 @@ METRICS: Mapping[MetricName, FairnessProperty] = MappingProxyType(
 _COUNTED = "(counted)"
 
 
-def check_selection_rate(metric: MetricName) -> None:
+def check_selection_rate(metric: object) -> None:
     """Raise a :class:`ParameterError` if texts are to be audited by another metric."""
     if metric != SELECTION_RATE:
         raise ParameterError(
-            f"the metric {metric} is for rows, not for texts",
+            f"texts are compared by {SELECTION_RATE} only, not by {metric}",
             where="metric",
             remedy="leave it out",
-            name=metric,
+            name="metric",
         )
 
 

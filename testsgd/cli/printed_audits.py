@@ -97,6 +97,8 @@ def _print_guess(notes: list[str]) -> None:
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
     """Print the table of the first groups."""
+    from testsgd.auditing.report.vocabulary import vocabulary
+
     summary = result.summary
     other = "observed" if summary.parameters.estimand == "neighbourhood" else "neighbourhood"
     texts = summary.data.kind == "texts"
@@ -151,12 +153,10 @@ def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:
             own = group.own_effect
             row.insert(-2, console.points(own.difference) if own else "")
         rows.append(row)
-    console.print_table(
-        f"{summary.data.title}: difference in the rate of “{summary.data.label.favourable}”, "
-        f"in points ({summary.parameters.estimand} rates)",
-        columns,
-        rows,
+    title = vocabulary(summary).differences(
+        summary.data.label.favourable, summary.parameters.estimand
     )
+    console.print_table(f"{summary.data.title}: {title}", columns, rows)
 
 
 def _print_runs(runs: RunsSummary, figure: str) -> None:

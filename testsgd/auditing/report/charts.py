@@ -213,7 +213,7 @@ def group_rates(group: GroupSummary, scale: Scale, label: str, words: Words) -> 
         less = _side(effect.difference, words) == "less"
         bars.append(replace(bar, tone="ring-less" if less else "ring-more"))
     bars.append(shapes.RateBar("Complement", group.rate_out, percent(group.rate_out)))
-    title = f"How often predicted “{label}”"
+    title = words.how_often(label)
     return Figure(title, (shapes.RateBars(title, tuple(bars), scale),))
 
 

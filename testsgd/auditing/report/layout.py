@@ -258,9 +258,9 @@ def _definition(summary: AuditSummary) -> tuple[str | Strong, ...]:
     if by_metric:
         rows = words.observed(label.favourable)
         whose = f"the share of which it holds that {words.predicate(label.favourable)}"
-        return (
-            f"Every rate is a {words.rate.lower()}: {rows[0].lower()}{rows[1:]}, {whose}{rest}",
-        )
+        article = "an" if words.rate.startswith("A") else "a"
+        rate = f"{article} {words.rate.lower()}"
+        return (f"Every rate is {rate}: {rows[0].lower()}{rows[1:]}, {whose}{rest}",)
     of_prediction = words.of_prediction
     return f"Every rate is the rate of {of_prediction}: predicted ", prediction, rest
 
@@ -334,9 +334,8 @@ def _intervals(
         name = words.observed(label)
     estimand = f", {name[0].lower()}{name[1:]}" if words.kind == "rows" else ""
     difference = (
-        f"the {words.rate.lower()} of the group minus that of its complement{estimand}: left of "
-        f"zero the group is predicted “{label}” less often than {words.others}, right of zero more "
-        "often."
+        f"the {words.rate.lower()} of the group minus that of its complement{estimand}: "
+        f"{words.sides_of_zero(label)}."
     )
     effect = "the counterfactual effect of the terms"
     if wording.by_terms(summary):

@@ -402,11 +402,52 @@ def _why_nothing(summary: AuditSummary) -> list[str]:
             inside_only(words.nothing_frequent.format(count(summary.unjudged.fewest)), summary),
             f"Lower {_binding_limit(summary)}, or bring more {words.many}.",
         ]
+    which = "The only group" if counts.groups == 1 else f"None of {count(counts.groups)} groups"
+    lone, several = _frequent_categories(summary)
+    if lone and (not several or summary.mode == "exact"):
+        return _no_other_term(lone)
+    listed = summary.groups
+    if summary.mode == "exact" or (listed and all(group.exact for group in listed)):
+        has = "does not have" if counts.groups == 1 else "has"
+        fewest = f"{count(summary.unjudged.fewest)} {words.many} as they are"
+        return [
+            f"{which} {has} {fewest} on each side.",
+            f"Lower {_binding_limit(summary)}, or bring more {words.many}.",
+        ]
+    reached = "did not reach" if counts.groups == 1 else "reached"
     return [
-        f"None of {count(counts.groups)} groups reached an error margin of "
-        f"{parameters.error_margin:g} with more than {parameters.min_samples:,} samples a side "
-        f"within {parameters.max_queries:,} queries.",
+        f"{which} {reached} an error margin of {parameters.error_margin:g} with more than "
+        f"{parameters.min_samples:,} samples a side within {parameters.max_queries:,} queries.",
         _sampling_remedy(summary),
+        *_no_other_term(lone),
+    ]
+
+
+def _frequent_categories(summary: AuditSummary) -> tuple[list[str], list[str]]:
+    """Return the frequent categories with one term, and those with several, if effects count."""
+    if summary.terms is None or not by_terms(summary):
+        return [], []
+    frequent = [
+        category
+        for category in summary.terms.categories
+        if category.texts >= summary.unjudged.fewest
+    ]
+    return (
+        [category.name for category in frequent if len(category.terms) == 1],
+        [category.name for category in frequent if len(category.terms) > 1],
+    )
+
+
+def _no_other_term(categories: Sequence[str]) -> list[str]:
+    """Write that groups of categories with one term have no counterfactual effect, and a remedy."""
+    if not categories:
+        return []
+    each = "each " if len(categories) > 1 else ""
+    return [
+        f"The list of terms has only one term {each}of {series(categories)}: no other can be put "
+        "in its place, so that there is no counterfactual effect.",
+        f"Name a second term {each}of {series(categories)}, or rank by the difference from other "
+        "texts (--rank-by score).",
     ]
 
 

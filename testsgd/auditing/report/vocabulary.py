@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, Protocol
 
+from testsgd.auditing.parameters import Estimand
 from testsgd.auditing.report.summary import AuditSummary, CounterfactualSummary, GroupSummary
 from testsgd.auditing.report.term_summary import TermsSummary, TermSummary
 from testsgd.data import Outcome
@@ -91,6 +92,21 @@ class Words:
         """Write which rows the observed rates are of, as the beginning of a sentence."""
         return self.estimands["observed"]
 
+    def differences(self, label: str, estimand: Estimand) -> str:
+        """Write what the differences of a table are, as its title."""
+        return f"difference in the rate of “{label}”, in points ({estimand} rates)"
+
+    def how_often(self, label: str) -> str:
+        """Write what a rate says, as the title of a chart."""
+        return f"How often predicted “{label}”"
+
+    def sides_of_zero(self, label: str) -> str:
+        """Write what a difference on either side of zero says, as a clause."""
+        return (
+            f"left of zero the group is predicted “{label}” less often than {self.others}, right "
+            "of zero more often"
+        )
+
     def target(self, group: Described) -> str:
         """Write who is in a group, to stand behind "for"."""
         return brief_group(group, _TEXT_LIMIT)
@@ -141,8 +157,11 @@ class Words:
 _NAMED = 3
 
 
-def effect_of_terms(group: GroupSummary, label: str) -> str:
-    """Write how much of a group's difference is there whichever terms stand in its texts."""
+def effect_of_terms(group: GroupSummary, label: str, estimand: Estimand = "neighbourhood") -> str:
+    """Write how much of a group's difference is there whichever terms stand in its texts.
+
+    `estimand` is that of the group's rates.
+    """
     effect = group.counterfactual
     categories = _categories(group)
     if effect is None:
@@ -152,11 +171,13 @@ def effect_of_terms(group: GroupSummary, label: str) -> str:
         )
     rates = percent(effect.rate_other)
     if percent(effect.rate_with) != percent(group.rate_in):
-        # Drawn seeds: the pairs are a part of the samples that the group's rate comes from.
+        # Drawn seeds, or rates of texts as they are: the pairs are not all that the group's rate
+        # comes from, or are other texts.
         rates += f" (against {percent(effect.rate_with)} with {group.text})"
     return (
         f"With other terms of {categories} in place of {group.text}, the model predicts “{label}” "
-        f"for {rates} of the same {plural(effect.seeds, 'text')}: {_conclusion(group, effect)}"
+        f"for {rates} of the same {plural(effect.seeds, 'text')}: "
+        f"{_conclusion(group, effect, estimand)}"
     )
 
 
@@ -174,25 +195,50 @@ def _holds_zero(ends: tuple[float, float]) -> bool:
     return ends[0] <= 0 <= ends[1]
 
 
-def _conclusion(group: GroupSummary, effect: CounterfactualSummary) -> str:
-    part, whole = effect.difference, group.difference
+def _conclusion(group: GroupSummary, effect: CounterfactualSummary, estimand: Estimand) -> str:
+    part, whole = effect.difference, _difference_with_terms(group, estimand)
     kind = f"texts of this kind, whichever terms of {_categories(group)} they have"
     measured = (
         f"the counterfactual effect is {signed(part)} points (confidence interval "
         f"{interval(effect.confidence_interval)})"
     )
-    if _holds_zero(effect.confidence_interval):
+    chance = _holds_zero(effect.confidence_interval)
+    if whole is None:
+        return f"{measured}{', not statistically significant' if chance else ''}."
+    # A difference that was not spoken of before is given with its number.
+    difference, against = "the difference", "the difference from other texts"
+    explained, total = "it", signed(whole)
+    if estimand == "observed":
+        difference = (
+            f"the difference of {signed(whole)} points between texts with {group.text} put in and "
+            "other texts"
+        )
+        against = explained = total = difference
+    if chance:
         sentence = f"{measured}, not statistically significant."
         if is_nothing(whole):
             return sentence
-        return f"{sentence} As far as can be told, the difference comes with {kind}."
+        return f"{sentence} As far as can be told, {difference} comes with {kind}."
     if part * whole < 0:
-        return f"{measured}, against the difference from other texts, which comes with {kind}."
+        return f"{measured}, against {against}, which comes with {kind}."
     # Of the numbers as they are written, so that they add up.
     rest = round(100 * abs(whole), 1) - round(100 * abs(part), 1)
     if rest < 0.05:
-        return f"{measured}, so what else these texts have in common does not explain it."
-    return f"{measured} of {signed(whole)}. The other {rest:.1f} points come with {kind}."
+        return f"{measured}, so what else these texts have in common does not explain {explained}."
+    return f"{measured} of {total}. The other {rest:.1f} points come with {kind}."
+
+
+def _difference_with_terms(group: GroupSummary, estimand: Estimand) -> float | None:
+    """Return how far the texts that a group's terms are put into differ from other texts.
+
+    They are the texts of the counterfactual effect; texts as they are, are others. None if it is
+    not known.
+    """
+    if estimand == "neighbourhood":
+        return group.difference
+    other = group.other
+    known = other is not None and other.estimand == "neighbourhood" and other.decided
+    return other.difference if other is not None and known else None
 
 
 def ambiguity(group: GroupSummary, terms: TermsSummary) -> str:
@@ -289,6 +335,7 @@ class TextWords(Words):
     combination = "combination of categories of terms"
     combinations = "combinations of categories of terms"
     variation = "how sets of terms of the same categories differ in their effects"
+    estimand: Estimand = "neighbourhood"  # That of the groups' rates
 
     def target(self, group: Described) -> str:
         """Write which texts are in a group."""
@@ -319,7 +366,7 @@ class TextWords(Words):
 
     def effect(self, group: GroupSummary, label: str) -> str:
         """Write the same of texts."""
-        return effect_of_terms(group, label)
+        return effect_of_terms(group, label, self.estimand)
 
     def by_terms(self, group: GroupSummary, label: str, interval_name: str) -> list[str]:
         """Write the effect of the terms, if it was measured, then the difference from others."""
@@ -363,6 +410,26 @@ class TextWords(Words):
         return [sentence for sentence in sentences if sentence]
 
 
+class ObservedTextWords(TextWords):
+    """The words for texts as they are: a group is those that have its terms."""
+
+    estimand = "observed"
+    support = "the share of all texts that have the terms of the group"
+    exactly = "every text was predicted as it is"
+
+    def sides(self, group: GroupSummary) -> str:
+        """Write how many texts there are with the terms of a group and without, without a verb."""
+        texts = plural(group.n_in, "text")
+        return f"{texts} in the group, {count(group.n_out)} in its complement"
+
+    def size(self, group: GroupSummary) -> str:
+        """Write in a sentence how many texts have a group's terms, and how many do not."""
+        return (
+            f"{plural(group.n_in, 'text')} with {group.text}, {percent(group.support)} of all; "
+            f"{count(group.n_out)} in its complement."
+        )
+
+
 def words_for(kind: Literal["rows", "texts"]) -> Words:
     """Return the words for one kind of data."""
     return TextWords() if kind == "texts" else Words()
@@ -398,6 +465,28 @@ class PredictionWords(Words):
             "precision": f"Among the rows whose prediction is “{label}”",
         }.get(self._metric, "Among the rows as they are")
 
+    def differences(self, label: str, estimand: Estimand) -> str:
+        """Write what the differences of a table are, as its title."""
+        if self._metric == "selection_rate":
+            return super().differences(label, estimand)
+        among = self.observed(label)
+        return f"difference in {self.rate.lower()}, in points ({among[0].lower()}{among[1:]})"
+
+    def how_often(self, label: str) -> str:
+        """Write what a rate says, as the title of a chart."""
+        if self._metric == "selection_rate":
+            return super().how_often(label)
+        return f"How often {self.predicate(label)}"
+
+    def sides_of_zero(self, label: str) -> str:
+        """Write what a difference on either side of zero says, as a clause."""
+        if self._metric not in ("accuracy", "precision"):
+            return super().sides_of_zero(label)
+        return (
+            f"left of zero {self.predicate(label)} less often for the group than for "
+            f"{self.others}, right of zero more often"
+        )
+
 
 def vocabulary(summary: AuditSummary) -> Words:
     """Return the words for the data of an audit."""
@@ -406,5 +495,10 @@ def vocabulary(summary: AuditSummary) -> Words:
         words: Words = PredictionWords(summary.parameters.metric)
     else:
         words = words_for(summary.data.kind)
+        if words.kind == "texts" and summary.parameters.estimand == "observed":
+            words = ObservedTextWords()
+        if words.kind == "texts" and summary.parameters.ranked_by != "counterfactual":
+            # The rules were chosen by what groups are ranked by.
+            words.variation = "how sets of terms of the same categories differ in their rates"
     words.outcome = summary.data.label.outcome
     return words

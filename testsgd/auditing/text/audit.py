@@ -92,6 +92,9 @@ def audit_texts(audit: TextAudit) -> TextFindings:
             others = (Estimated("neighbourhood", estimates, guarantee),)
             estimates = observed.estimates
             guarantee = observed.guarantee
+        elif parameters.estimand == "observed":
+            # Too few queries for all texts as they are: what is known is of generated ones.
+            parameters = replace(parameters, estimand="neighbourhood")
     unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
     difference = estimates.difference
     first_by = np.zeros(len(unknown))

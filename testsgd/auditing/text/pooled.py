@@ -24,6 +24,9 @@ from testsgd.sampling.text import Replacer
 _POOL_FACTOR = 5
 # The pool grows while its side takes more than this share of a group's error margin.
 _POOL_SHARE = 1 / 3
+# Texts that are known are drawn again without a query. More draws narrow no margin that one sees,
+# and sums of 64 bits must hold them.
+_MOST_DRAWS = 2**40
 
 
 def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
@@ -62,9 +65,13 @@ def sample_texts_pooled(audit: TextAudit, budget: int) -> TextOutcome:
         # Where the pool takes a large part of a margin, doubling it helps all groups at once.
         of_pool = rates.margin_outside(estimates, parameters)
         too_small = of_pool > _POOL_SHARE * parameters.error_margin
-        more = bool((too_small & uncertain).any()) and predictions.asked + pool.new <= budget
+        more = bool((too_small & uncertain).any()) and pool.size < _MOST_DRAWS
+        more = more and predictions.asked + pool.new <= budget
         if more:
             pool.draw(pool.size)
+        else:
+            # Seeds decide no group whose margin is too wide by the pool's part alone.
+            uncertain &= of_pool < parameters.error_margin
         for index in range(len(rule_sets.category_sets)):
             more |= seeds.draw_further(index, uncertain)
         estimates = look()
@@ -146,7 +153,7 @@ class _Seeds:
         places of the seeds; None if the budget is short.
         """
         category_set = self._sets[index]
-        if not len(category_set.rows):
+        if not len(category_set.rows) or count > _MOST_DRAWS:
             return None
         weights = _draw_evenly(self._generators[index], len(category_set.rows), count)
         different = np.flatnonzero(weights)
