@@ -24,7 +24,9 @@ def test_shares_are_means_over_all_orders_of_the_terms(mode, seed):
     found = audit(by_words, texts, made_up_terms(), mode=mode, min_samples=100, error_margin=0.2)
     # By default the first group and the explaining ones are explained.
     assert list(found.explanations) == list(found.highlights[:10])
-    everything = explain_term_groups(found.estimates, found.rule_sets, range(len(found.rule_sets)))
+    everything = explain_term_groups(
+        found.estimates.difference, found.rule_sets, range(len(found.rule_sets))
+    )
     assert {group: everything[group] for group in found.explanations} == found.explanations
     for group, explained in everything.items():
         rules = found.rule_set(group).rules
@@ -48,11 +50,24 @@ def test_shares_are_means_over_all_orders_of_the_terms(mode, seed):
         assert explained.conditional is None
 
 
+@pytest.mark.parametrize("rank_by", ["score", "counterfactual"])
+def test_shares_are_of_the_difference_that_is_reported(rank_by):
+    texts = made_up_texts(150, 4, (0.6, 0.5, 0.5))
+    found = audit(by_words, texts, made_up_terms(), rank_by=rank_by)
+    assert found.explanations
+    for group, explained in found.explanations.items():
+        assert sum(share.value for share in explained.shapley_values) == pytest.approx(
+            float(found.estimates.difference[group])
+        )
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_simplest_rule_set_keeps_most_of_the_score_with_fewest_terms(seed):
     texts = made_up_texts(150, seed, (0.6, 0.5, 0.5))
     found = audit(by_words, texts, made_up_terms())
-    everything = explain_term_groups(found.estimates, found.rule_sets, range(len(found.rule_sets)))
+    everything = explain_term_groups(
+        found.estimates.difference, found.rule_sets, range(len(found.rule_sets))
+    )
     for group, explained in everything.items():
         terms = [(rule.category, rule.term) for rule in found.rule_set(group).rules]
         whole = difference_of(found, terms)
@@ -73,7 +88,7 @@ def test_a_term_that_does_nothing_adds_little():
     texts = made_up_texts(400, 5, (0.5, 0.5, 0.5))
     found = audit(lambda text: "red" not in text.split(), texts, made_up_terms())
     group = named(found)[frozenset({("colour", "red"), ("size", "small")})]
-    explained = explain_term_groups(found.estimates, found.rule_sets, [group])[group]
+    explained = explain_term_groups(found.estimates.difference, found.rule_sets, [group])[group]
     of_term = {share.text: share.value for share in explained.shapley_values}
     assert of_term["“red”"] < -0.7
     assert abs(of_term["“small”"]) < 0.1
@@ -88,7 +103,9 @@ def test_groups_whose_parts_got_no_samples_are_not_explained():
     )
     sampled = found.estimates.sampled
     assert 0 < sampled.sum() < len(sampled)
-    explained = explain_term_groups(found.estimates, found.rule_sets, range(len(found.rule_sets)))
+    explained = explain_term_groups(
+        found.estimates.difference, found.rule_sets, range(len(found.rule_sets))
+    )
     for group, one in explained.items():
         assert sampled[group]
         assert len(one.shapley_values) == len(found.rule_set(group).rules)

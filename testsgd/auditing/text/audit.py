@@ -151,7 +151,9 @@ def audit_texts(audit: TextAudit) -> TextFindings:
     with clock.phase("explanations"):
         highlights = findings.highlights[:LOOKED_AT]
         indices = rule_sets.places(np.array(highlights, dtype=np.intp)).tolist()
-        explained = explain_term_groups(outcome.estimates, audit.rule_sets, indices)
+        explained = explain_term_groups(
+            _differences_of_parts(audit, outcome, findings), audit.rule_sets, indices
+        )
     with clock.phase("stability"):
         stability, samples = _stability(audit, findings, outcome.known, selection)
     return replace(
@@ -164,6 +166,19 @@ def audit_texts(audit: TextAudit) -> TextFindings:
             if index in explained
         },
     )
+
+
+def _differences_of_parts(
+    audit: TextAudit, outcome: TextOutcome, findings: TextFindings
+) -> NDArray[np.float64]:
+    """Return the differences of all groups by the rates that are reported; NaN where unknown."""
+    if findings.parameters.estimand != "observed":
+        return outcome.estimates.difference
+    if audit.given is None:
+        return findings.estimates.difference
+    differences = np.full(len(audit.rule_sets), np.nan)
+    differences[audit.given] = findings.estimates.difference
+    return differences
 
 
 def _ask_again(audit: TextAudit, first: Sequence[str], favourable: NDArray[Any]) -> Repetition:
