@@ -246,3 +246,27 @@ def test_numbers_that_are_declared_categories_have_no_bins(declared: dict[str, A
     options = {"max_features": 1, "features": {"region": declared}}
     found = audited_elsewhere(in_polars(rows), **options)
     assert_same_groups(found, audited_here(rows, **options))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "chosen", [{"bins": 3}, {"range": [0, 100], "bins": 4}, {"range": [0, 99]}]
+)
+@pytest.mark.parametrize("decimals", [0, 2])
+def test_the_bins_of_a_number_may_be_chosen(
+    engine: str, chosen: dict[str, Any], decimals: int
+) -> None:
+    numbers = np.round(np.random.default_rng(3).normal(50, 12, ROWS).clip(5, 95), decimals)
+    rows = people(np.where(MISSING, np.nan, numbers))
+    features = {"region": chosen}
+    expected = audited_here(rows, features=features)
+    assert_same_groups(audited_elsewhere(ENGINES[engine](rows), features=features), expected)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("chosen", [{"range": [20, 60]}, {"bins": 0}, {"bins": 3, "width": 2}])
+def test_bins_that_do_not_fit_are_refused(engine: str, chosen: dict[str, Any]) -> None:
+    rows = people(np.random.default_rng(3).integers(5, 95, ROWS))
+    for audited, given in ((audited_here, rows), (audited_elsewhere, ENGINES[engine](rows))):
+        with pytest.raises(TestSGDError):
+            audited(given, features={"region": chosen})

@@ -20,7 +20,10 @@ from testsgd.data.cells import check_distinct_names, shown_columns
 from testsgd.data.decimals import numbers_of_decimals, without_decimals
 from testsgd.data.guessed_features import MOST_CODES, quantile_edges
 from testsgd.data.inference import are_identifiers, infinite_cell
+from testsgd.data.schema import Feature
+from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError
+from testsgd.rules import bin_edges
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -40,6 +43,8 @@ _DECIMALS = "testsgd_decimals"
 _MOST_CODES_OF_COUNTS = 5
 # Keys of a description that only categories have.
 _OF_CATEGORIES = ("values", "map")
+# Keys of a description that say into which equal bins a number is divided.
+_OF_EQUAL_BINS = ("range", "bins")
 # Of more different numbers the engine is asked for quantiles, not for all of them.
 _MOST_VALUES = 100_000
 _QUANTILES = 10
@@ -108,7 +113,8 @@ def count_rows(
     label, weights : str, optional
         The columns with the true labels, and with weights.
     features : mapping of str to mapping, optional
-        The ``edges`` of some numbers, in place of those by quantiles.
+        The ``edges`` of some numbers, or their ``range`` and number of equal ``bins``, in place of
+        bins by quantiles.
 
     Returns
     -------
@@ -434,7 +440,7 @@ def find_bins(
         elif schema[name].is_numeric():
             if _is_categorical(chosen):
                 continue
-            edges = _edges(lazy, name)
+            edges = _edges(lazy, name, chosen)
             if edges is not None:
                 # A number on the upper edge of the last bin belongs to it.
                 found.append(Bins(column=name, edges=edges))
@@ -470,31 +476,61 @@ def _check_countable(name: str, dtype: nw.dtypes.DType) -> None:
     )
 
 
-def _edges(lazy: nw.LazyFrame[Any], name: str) -> tuple[float, ...] | None:
-    """Return the edges of bins of a column of numbers by their quantiles.
+@dataclass(frozen=True, kw_only=True)
+class _KnownNumbers:
+    """The numbers of a column that are not missing."""
+
+    present: nw.LazyFrame[Any]  # One column of floats.
+    rows: int
+    distinct: int
+    low: float
+    high: float
+    whole: bool
+
+    @classmethod
+    def of(cls, lazy: nw.LazyFrame[Any], name: str) -> _KnownNumbers:
+        """Ask the engine about the numbers of a column."""
+        import narwhals as nw
+
+        present = lazy.filter(is_known(lazy, name)).select(as_float(lazy, name))
+        decimals = present.select(nw.col(name), flag(nw.col(name) % 1 != 0).alias(_DECIMALS))
+        known = collected(
+            lambda: decimals.select(
+                nw.col(name).n_unique().alias("distinct"),
+                nw.col(name).count().alias("rows"),
+                nw.col(name).min().alias("low"),
+                nw.col(name).max().alias("high"),
+                nw.col(_DECIMALS).sum(),
+            )
+        ).iloc[0]
+        if not known["rows"]:
+            # Of no rows DuckDB has no number of different ones.
+            return cls(present=present, rows=0, distinct=0, low=0.0, high=0.0, whole=True)
+        return cls(
+            present=present,
+            rows=int(known["rows"]),
+            distinct=int(known["distinct"]),
+            low=float(known["low"]),
+            high=float(known["high"]),
+            # A column of floats may hold whole numbers, as pandas does beside missing cells.
+            whole=int(known[_DECIMALS]) == 0,
+        )
+
+
+def _edges(
+    lazy: nw.LazyFrame[Any], name: str, chosen: Mapping[str, Any]
+) -> tuple[float, ...] | None:
+    """Return the edges of bins of a column of numbers, by their quantiles if none are chosen.
 
     None if it has a few whole values, which are codes of categories, or none to compare.
     """
-    import narwhals as nw
-
-    present = lazy.filter(is_known(lazy, name)).select(as_float(lazy, name))
-    decimals = present.select(nw.col(name), flag(nw.col(name) % 1 != 0).alias(_DECIMALS))
-    known = collected(
-        lambda: decimals.select(
-            nw.col(name).n_unique().alias("distinct"),
-            nw.col(name).count().alias("rows"),
-            (nw.col(name).max() - nw.col(name).min()).alias("span"),
-            nw.col(_DECIMALS).sum(),
-        )
-    ).iloc[0]
-    # Of no rows DuckDB has no number of different ones.
-    many = int(known["distinct"]) if known["rows"] else 0
-    if many <= 1:
+    known = _KnownNumbers.of(lazy, name)
+    if known.distinct <= 1:
         return None
-    # A column of floats may hold whole numbers, as pandas does beside missing cells.
-    whole = int(known[_DECIMALS]) == 0
-    if whole and are_identifiers(
-        name, rows=int(known["rows"]), distinct=many, span=float(known["span"])
+    if not chosen.keys().isdisjoint(_OF_EQUAL_BINS):
+        return _equal_edges(known, name, chosen)
+    if known.whole and are_identifiers(
+        name, rows=known.rows, distinct=known.distinct, span=known.high - known.low
     ):
         raise ParameterError(
             f"{name!r} cannot be sensitive: all of its numbers are different, as identifiers are",
@@ -502,9 +538,31 @@ def _edges(lazy: nw.LazyFrame[Any], name: str) -> tuple[float, ...] | None:
             remedy="leave it out",
             column=name,
         )
-    if whole and many <= MOST_CODES:
+    if known.whole and known.distinct <= MOST_CODES:
         return None
-    return tuple(quantile_edges(_values(present, name, distinct=many), whole=whole))
+    values = _values(known.present, name, distinct=known.distinct)
+    return tuple(quantile_edges(values, whole=known.whole))
+
+
+def _equal_edges(known: _KnownNumbers, name: str, chosen: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return the edges of equal bins of the range that is chosen, or of that of the numbers."""
+    declared = {
+        "type": "integer" if known.whole else "decimal",
+        "range": (known.low, known.high),
+        "sensitive": True,
+        **chosen,
+    }
+    feature = validated(Feature, declared, where=f"features.{name}")
+    low, high = feature.range or (known.low, known.high)
+    if known.low < low or known.high > high:
+        raise DataError(
+            f"values from {known.low:.10g} to {known.high:.10g} are not all within the declared "
+            f"range {low:.10g} to {high:.10g}",
+            where=f"column {name!r}",
+            remedy="widen `range` or correct the data",
+            feature=name,
+        )
+    return bin_edges(feature)
 
 
 def _values(present: nw.LazyFrame[Any], name: str, *, distinct: int) -> Any:
