@@ -70,6 +70,29 @@ def test_false_alarms_by_the_estimate_at_the_end_of_a_window_are_binomial() -> N
     assert low <= result.summary.alarms[0].alarmed <= high
 
 
+@pytest.mark.parametrize("days", [1, 2, 5])
+@pytest.mark.parametrize("tables", [{"window": {"kind": "tumbling", "length": "1 d"}}, {}])
+def test_the_window_that_ends_with_the_stream_is_judged(days: int, tables: dict[str, Any]) -> None:
+    """By the estimate, windows of independent days raise alarms independently."""
+    document = by_estimate(**tables)
+    if not tables:
+        # Over all so far, so a first check that is no alarm is followed by dependent ones.
+        document["properties"] = [document["properties"][0] | {"check": f"{days} d"}]
+    runs, people = 300, 60
+    result = simulate_monitor(document, bias=[0], runs=runs, people_a_day=people, days=days)
+    (alarms,) = result.summary.alarms
+    random = np.random.default_rng(5)
+    together = 1 if tables else days
+    women = random.binomial(people * together, 0.5, 200_000)
+    men = people * together - women
+    apart = random.binomial(women, 0.5) / women - random.binomial(men, 0.5) / men
+    chance = float(np.mean(np.abs(apart) > 0.1))
+    if tables:
+        chance = 1 - (1 - chance) ** days
+    low, high = binom.ppf([0.0005, 0.9995], runs, chance)
+    assert low <= alarms.alarmed <= high
+
+
 def test_a_larger_bias_is_found_sooner_and_the_delay_is_counted_in_days() -> None:
     result = simulate_monitor(PARITY, bias=[0.2, 0.3, 0.5], runs=40, people_a_day=50, days=30)
     alarms = result.summary.alarms
@@ -439,10 +462,10 @@ def test_the_command_writes_reports_that_are_read_again(
 @pytest.mark.parametrize(
     ("document", "days"),
     [
-        ({"window": {"kind": "tumbling", "length": "30 d"}}, 30),
-        ({"window": {"kind": "tumbling", "length": "1 d"}}, 1),
+        ({"window": {"kind": "tumbling", "length": "31 d"}}, 30),
+        ({"window": {"kind": "tumbling", "length": "25 h"}}, 1),
         ({"window": {"kind": "tumbling", "length": 1000}}, 30),
-        ({"check": "30 d"}, 30),
+        ({"check": "31 d"}, 30),
         ({"favourable_within": "40 d"}, 30),
     ],
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ParameterError
+from testsgd.monitoring.judging import Alert
 from testsgd.monitoring.running import Monitor
 from testsgd.monitoring.simulation.parameters import MonitorSimulationParameters
 from testsgd.monitoring.simulation.population import Population, events_of
@@ -101,13 +103,24 @@ def _first_alerts(
     apart = _DAY / parameters.people_a_day
     events = events_of(population, chosen, decisions, labelled=labelled, seconds_apart=apart)
     for place, event in enumerate(events, start=1):
-        for alert in monitor.observe_read(event):
-            if alert.kind == "raised" and np.isinf(first[alert.property]):
-                first[alert.property] = place
-                missing -= 1
+        missing -= _note_first(first, monitor.observe_read(event), place)
         if not missing:
             break
+    else:
+        # What is judged when time has passed, such as the window that ends with the stream.
+        end = datetime.fromtimestamp(parameters.days * _DAY, UTC)
+        _note_first(first, monitor.advance(end), people)
     return list(first.values()), monitor.judged
+
+
+def _note_first(first: dict[str, float], alerts: Iterable[Alert], people: int) -> int:
+    """Note after how many people properties have their first alert; return of how many it is."""
+    noted = 0
+    for alert in alerts:
+        if alert.kind == "raised" and np.isinf(first[alert.property]):
+            first[alert.property] = people
+            noted += 1
+    return noted
 
 
 def _check_judged(
