@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -234,7 +234,7 @@ def certify(
             model,
             domain,
             protected=names,
-            protected_values=compared_values(compare),
+            protected_values=compared_values(compare, protected=names),
             weight=weight,
             data=data,
             threshold=threshold,
@@ -260,8 +260,13 @@ def _name_of(model: str) -> str:
     return path.parent.name if path.stem == "model" and path.parent.name else path.stem
 
 
-def compared_values(compare: list[str] | None) -> list[str] | dict[str, list[str]] | None:
-    """Read the values to compare: of the one protected input, or by name."""
+def compared_values(
+    compare: list[str] | None, *, protected: Sequence[str] | None
+) -> list[str] | dict[str, list[str]] | None:
+    """Read the values to compare: of the one protected input, or by name.
+
+    `protected` are the names that are given of the protected inputs, if there are any.
+    """
     if not compare:
         return None
     named: dict[str, list[str]] = {}
@@ -277,6 +282,12 @@ def compared_values(compare: list[str] | None) -> list[str] | dict[str, list[str
             "some values are given with the name of their input and some without",
             where="--compare",
             remedy="give NAME=VALUES for each protected input",
+        )
+    if plain and protected is not None and len(protected) > 1:
+        raise ParameterError(
+            f"the values {', '.join(plain)} are given without the name of their input",
+            where="--compare",
+            remedy=f"give NAME=VALUES for some of {', '.join(protected)}",
         )
     return named or plain
 

@@ -58,8 +58,9 @@ def certify_ask(
         list[str] | None,
         typer.Option(
             metavar="VALUES",
-            help="Which values of the protected input to try beside each person's own, with "
-            "commas; NAME=VALUES if several are protected. (default: all of the domain's)",
+            help="Which values of the protected input to try beside each person's own, at least "
+            "two, with commas; NAME=VALUES if several are protected. (default: all of the "
+            "domain's)",
         ),
     ] = None,
     threshold: options.NetworkThresholdOption = None,
@@ -103,6 +104,7 @@ def certify_ask(
                 f"{out.name!r} is no name of a CSV file", where="--out", remedy="end it in .csv"
             )
         console.check_writable(out.parent)
+    names = protected_names(protected) if protected else None
     people: Any = [_person(text) for text in row or ()]
     if rows is not None:
         people = read_frame(rows, encoding=encoding)
@@ -110,8 +112,8 @@ def certify_ask(
         model,
         domain,
         rows=people,
-        protected=protected_names(protected) if protected else None,
-        protected_values=compared_values(compare),
+        protected=names,
+        protected_values=compared_values(compare, protected=names),
         threshold=threshold,
         result=None if result is None else CertificationResult.from_json(result),
         where="--row" if rows is None else str(rows),

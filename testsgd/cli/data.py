@@ -79,7 +79,9 @@ def describe_dataset(dataset: DatasetArgument) -> int:
         if text:
             print_line(f"{title}: {text}")
     for file in specification.files:
-        print_line(f"File: {file.name} from {file.url}, sha256 {file.sha256}")
+        source = f" from {file.url}" if file.url else ""
+        digest = f", sha256 {file.sha256}" if file.sha256 else ""
+        print_line(f"File: {file.name}{source}{digest}")
         for other in file.alternatives:
             print_line(f"  or: {other.name}, sha256 {other.sha256}")
     return DONE

@@ -93,8 +93,13 @@ class TruthSettings(RunParameters):
         for name in self.populations:
             population(name)
         for name in self.worlds:
-            if name not in CASES:
-                world(name)
+            if name not in EVERY_WORLD:
+                raise ParameterError(
+                    f"the world {name!r} is unknown",
+                    where="worlds",
+                    remedy=f"give all, or some of {', '.join(EVERY_WORLD)}",
+                    world=name,
+                )
         for method in self.methods:
             if method not in METHODS:
                 raise ParameterError(
