@@ -194,6 +194,7 @@ class AuditParameters(Parameters):
         None,
         "The gate. It fails if the difference of a judged group is larger by more than "
         "chance explains, by either estimand; if chance may explain it, nothing is concluded. "
+        'With `guarantee` "per-group" of several groups it fails by the difference alone. '
         "Where rows are ranked by the counterfactual effect that counts as a difference, too.",
         at_least=0,
         at_most=1,

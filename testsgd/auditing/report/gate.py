@@ -99,12 +99,16 @@ def gate_sentence(
     gate: float,
     *,
     judged: str,
+    passes: bool = True,
 ) -> str:
-    """Return how the gate came out, and by which numbers; `judged` names the judged groups."""
+    """Return how the gate came out, and by which numbers; `judged` names the judged groups.
+
+    `passes`: nothing else is in the way of passing.
+    """
     kind = summary.guarantee.kind
     if outcome == "gate_passed":
         largest = series([f"{item.largest:.3f} ({item.largest_name})" for item in measures])
-        passed = f"The gate passed for {judged}: the largest is {largest}, not above {gate:g}."
+        passed = f"{kept_by(judged, passes=passes)}: the largest is {largest}, not above {gate:g}."
         return f"{passed}{_silent_up_to(measures, gate)}{_rare_label(summary, gate)}"
     of_kind = {
         "simultaneous": "the largest lower confidence bound",
@@ -144,6 +148,19 @@ def gate_sentence(
         f"Not enough evidence for the gate: the largest {unclear.name}, {unclear.largest:.3f}, is "
         f"above {gate:g}, but {known}."
     )
+
+
+def kept_by(judged: str, *, passes: bool, gate: str = "gate") -> str:
+    """Write that the judged groups keep a limit, and that the gate passed if it did.
+
+    Examples
+    --------
+    >>> kept_by("every group", passes=True), kept_by("every group", passes=False)
+    ('The gate passed for every group', 'The limit is kept by every group')
+    """
+    if passes:
+        return f"The {gate} passed for {judged}"
+    return f"The limit is kept by {judged}"
 
 
 def unjudged_share_sentences(unjudged: float, allowed: float, people: str) -> list[str]:

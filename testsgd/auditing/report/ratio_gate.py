@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testsgd.auditing.findings import UnestimatedGroup
+from testsgd.auditing.report.gate import kept_by
 from testsgd.auditing.report.summary import AuditSummary
 from testsgd.auditing.report.wording import TEXT_LIMIT
 from testsgd.report.formatting import series, shorten
@@ -60,9 +61,17 @@ def ratio_gate_outcome(
 
 
 def ratio_gate_sentence(
-    outcome: GateOutcome, summary: AuditSummary, ratios: Sequence[RatioMeasure], judged: str
+    outcome: GateOutcome,
+    summary: AuditSummary,
+    ratios: Sequence[RatioMeasure],
+    *,
+    judged: str,
+    passes: bool = True,
 ) -> str:
-    """Write how the gate by ratios came out, by which numbers, and for which groups."""
+    """Write how the gate by ratios came out, by which numbers, and for which groups.
+
+    `passes`: nothing else is in the way of passing.
+    """
     kind = summary.guarantee.kind
     limit = summary.parameters.fail_below_ratio
     assert limit is not None
@@ -83,8 +92,8 @@ def ratio_gate_sentence(
         silent = f" The intervals allow ratios down to {min(allowed):.3f}."
     if outcome == "gate_passed":
         return (
-            f"The gate by ratios passed for {judged}: the smallest is {smallest}, not below "
-            f"{limit:g}.{silent}"
+            f"{kept_by(judged, passes=passes, gate='gate by ratios')}: the smallest is "
+            f"{smallest}, not below {limit:g}.{silent}"
         )
     if not known:
         return "Not enough evidence for the gate by ratios: no group could be judged."

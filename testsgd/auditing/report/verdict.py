@@ -134,31 +134,30 @@ def verdict(
     headline = with_restrictions(headline, summary)
     parameters = summary.parameters
     first: list[str] = []
+    lacking = _lacking_sentences(summary)
     if parameters.fail_above is not None:
         outcome = gate_outcome(measures, parameters.fail_above, strict=parameters.strict)
-        judged = judged_groups(summary)
         first.append(
-            gate_sentence(outcome, summary, measures, parameters.fail_above, judged=judged)
+            gate_sentence(
+                outcome,
+                summary,
+                measures,
+                parameters.fail_above,
+                judged=judged_groups(summary),
+                passes=not lacking,
+            )
         )
     if parameters.fail_below_ratio is not None:
         by_ratio = ratio_gate_outcome(ratios, parameters.fail_below_ratio, strict=parameters.strict)
-        first.append(ratio_gate_sentence(by_ratio, summary, ratios, judged_groups(summary)))
+        first.append(
+            ratio_gate_sentence(
+                by_ratio, summary, ratios, judged=judged_groups(summary), passes=not lacking
+            )
+        )
         outcome = by_ratio if parameters.fail_above is None else _worse(outcome, by_ratio)
-    if (parameters.fail_above, parameters.fail_below_ratio) != (None, None):
-        lacking = not_judged_sentences(summary)
-        first += lacking
-        if lacking and outcome != "gate_failed":
-            outcome = "not_enough_evidence"
-    if parameters.strict:
-        lacking = [
-            *unjudged_share_sentences(
-                summary.unjudged.share, parameters.max_unjudged, vocabulary(summary).many
-            ),
-            *undescribed_sentences(summary.unjudged.features),
-        ]
-        first += lacking
-        if lacking and outcome != "gate_failed":
-            outcome = "not_enough_evidence"
+    first += lacking
+    if lacking and outcome != "gate_failed":
+        outcome = "not_enough_evidence"
     code = EXIT_CODES[outcome]
     many = vocabulary(summary).many
     consisting = composition_sentences(
@@ -167,6 +166,21 @@ def verdict(
     known = [*base, *themselves, *consisting, *first, *_unknown_labels(summary)]
     sentences = [*known, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
+
+
+def _lacking_sentences(summary: AuditSummary) -> list[str]:
+    """Write why a gate, or a strict audit, concludes nothing; nothing if it may."""
+    parameters = summary.parameters
+    sentences: list[str] = []
+    if (parameters.fail_above, parameters.fail_below_ratio) != (None, None):
+        sentences += not_judged_sentences(summary)
+    if parameters.strict:
+        people = vocabulary(summary).many
+        sentences += unjudged_share_sentences(
+            summary.unjudged.share, parameters.max_unjudged, people
+        )
+        sentences += undescribed_sentences(summary.unjudged.features)
+    return sentences
 
 
 def _unknown_labels(summary: AuditSummary) -> list[str]:

@@ -10,6 +10,7 @@ from testsgd.auditing.report.gate import (
     GateMeasure,
     Outcome,
     gate_outcome,
+    kept_by,
     undescribed_sentences,
     unjudged_share_sentences,
 )
@@ -56,17 +57,16 @@ def metrics_verdict(
     outcome: Outcome = "reported" if judged or finer else "not_enough_evidence"
     limit = gate_size(summary)
     sentences: list[str] = []
+    lacking = _lacking_sentences(summary) if summary.parameters.strict else []
     if limit is not None:
         measures = _gate_measures(summary)
         outcome = gate_outcome(
             [item.measure for item in measures], limit, strict=summary.parameters.strict
         )
-        sentences.append(_gate_sentence(outcome, summary, measures, limit))
-    if summary.parameters.strict:
-        lacking = _lacking_sentences(summary)
-        sentences += lacking
-        if lacking and outcome != "gate_failed":
-            outcome = "not_enough_evidence"
+        sentences.append(_gate_sentence(outcome, summary, measures, limit, passes=not lacking))
+    sentences += lacking
+    if lacking and outcome != "gate_failed":
+        outcome = "not_enough_evidence"
     if judged:
         first = _first_to_name(judged)
         headline = f"{_sentence(first, summary, features)}."
@@ -332,9 +332,17 @@ def _lacking_sentences(summary: MetricsSummary) -> list[str]:
 
 
 def _gate_sentence(
-    outcome: Outcome, summary: MetricsSummary, measures: Sequence[_OfMetric], limit: float
+    outcome: Outcome,
+    summary: MetricsSummary,
+    measures: Sequence[_OfMetric],
+    limit: float,
+    *,
+    passes: bool,
 ) -> str:
-    """Write how the gate came out, and by which numbers."""
+    """Write how the gate came out, and by which numbers.
+
+    `passes`: nothing else is in the way of passing.
+    """
     measure = summary.parameters.measure
     ratio = measure == "ratio"
     gate = number(summary.parameters.fail_below if ratio else summary.parameters.fail_above)
@@ -360,7 +368,7 @@ def _gate_sentence(
         if summary.holdout is not None:
             judged = f"{judged} of the rows held out"
         return (
-            f"The gate passed for {judged}, as far as a metric counts its rows: the "
+            f"{kept_by(judged, passes=passes)}, as far as a metric counts its rows: the "
             f"{extreme} {measure} is {series(sizes)}, {sides[1]} {gate}."
             f"{_silent_up_to(summary, measures)}"
         )
