@@ -117,6 +117,11 @@ def test_too_many_people_whom_no_group_isolates() -> None:
     assert result.exit_code == 3
     assert result.summary.metrics[0].unjudged.share == pytest.approx(45 / 4000)
     assert any("1.1% of the rows could not be judged" in text for text in result.verdict.sentences)
+    # What judged groups keep is no pass.
+    assert "passed" not in " ".join(result.verdict.sentences)
+    by_rows = testsgd.audit_predictions(said, sensitive_features=frame, stability=0, **options)
+    assert by_rows.exit_code == 3
+    assert "passed" not in " ".join(by_rows.verdict.sentences)
     assert audit(frame, said, max_unjudged=0.02, **options).exit_code == 3  # no group by race
     wider = frame.assign(race=np.where(frame["race"] == "A", frame["gender"], frame["race"]))
     assert audit(wider, said, max_unjudged=0.02, **options).exit_code == 0
