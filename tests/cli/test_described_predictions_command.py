@@ -159,3 +159,18 @@ def test_labels_of_which_none_is_favourable_by_name_are_both_named(
     line = fails("audit", "people.csv", "--predictions", "sex", "--sensitive", "said")
     assert "--favorable f" in line
     assert "--favorable m" in line
+
+
+def test_rows_of_one_person_are_one_unit_and_metrics_take_none(
+    testsgd: Run, fails: Run, folder: Path, described: Path
+) -> None:
+    rows = pd.read_csv(described).assign(person=range(900))
+    pd.concat([rows] * 3).to_csv(described, index=False)
+    with (folder / "people.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[data]\ncluster = "person"\n')
+    asked = ("audit", "people.toml", "--data", described.name, "--predictions", "said")
+    assert testsgd(*asked, *QUICK).code == 0
+    data = result(folder)["data"]
+    assert (data["cluster"], data["independent"], data["rows"]) == ("person", 900, 2700)
+    for option in (("--metrics", "selection_rate"), ("--weights", "w"), ("--reference", "best")):
+        assert "'person'" in fails(*asked, *option, *QUICK)

@@ -49,6 +49,8 @@ from testsgd.data.cell_texts import renamed
 from testsgd.data.cells import check_distinct_names, check_one_level
 from testsgd.data.classes import check_known_classes, classes_together
 from testsgd.data.missing_texts import without_missing_texts
+from testsgd.data.sampling import cluster_numbers
+from testsgd.data.schema import RowUnits
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
 from testsgd.parameters import show_parameters
@@ -69,6 +71,7 @@ def audit_decisions(
     outcome: str | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
+    clusters: Any = None,
     name: str = "data",
     progress: Progress | None = None,
     **parameters: Unpack[AuditOptions],
@@ -100,6 +103,9 @@ def audit_decisions(
         ``[features.NAME]``.
     limit : int, optional
         Audit a random sample of this size, chosen by ``seed``.
+    clusters : array-like, shape (n,), optional
+        Whom each row is about: rows of one are one unit in every interval. The report calls them as
+        a series is called.
     name : str
         What the data are called in the report.
     progress : callable, optional
@@ -140,6 +146,7 @@ def audit_decisions(
             "y_pred": y_pred,
             "y_true": y_true,
             "other_features": other_features,
+            "clusters": clusters,
         }
     )
     y_pred = column_of(y_pred, "y_pred")
@@ -155,6 +162,10 @@ def audit_decisions(
     if y_true is not None:
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
+    units = None
+    if clusters is not None:
+        clusters = column_of(clusters, "clusters")
+        units = cluster_numbers(values_of(clusters, "clusters", rows=len(frame)))
     frame, emptied = without_missing_texts(frame)
     frame, examples = with_numbers(frame)
     label = _label_name(y_true, y_pred, frame)
@@ -169,6 +180,7 @@ def audit_decisions(
         check_sensitive_differ(frame, list(sensitive.columns), expression)
         predictions = predictions.iloc[chosen].reset_index(drop=True)
         truth = None if truth is None else truth.iloc[chosen].reset_index(drop=True)
+        units = None if units is None else units[chosen]
     if truth is not None:
         check_known_classes(predictions, truth)
     guessed = infer_specification(
@@ -190,6 +202,10 @@ def audit_decisions(
     table = replace(table, notes=(*guessed.notes, *notes), inferred=guessed.columns)
     if truth is not None:
         table = replace(table, labels=_truth(truth, specification.label))
+    if units is not None:
+        declared = RowUnits(cluster=str(clusters.name or "clusters"))
+        specification = specification.model_copy(update={"data": declared})
+        table = replace(table, specification=specification, clusters=units)
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)

@@ -462,7 +462,7 @@ class RowUnits(Part):
     cluster: str = Field(
         min_length=1,
         description="the column that names whom a row is about: rows of one are one unit in every "
-        "interval",
+        "interval; an audit by metrics or of counted rows refuses it",
     )
 
 

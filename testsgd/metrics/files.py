@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,12 +13,14 @@ import pandas as pd
 
 from testsgd.auditing import (
     AuditResult,
+    audit_decisions,
     audit_undescribed,
     check_columns,
     check_not_sensitive,
     no_sensitive_feature,
 )
 from testsgd.data import (
+    DatasetSpecification,
     Label,
     TextSpecification,
     category_text,
@@ -56,6 +59,7 @@ from testsgd.metrics.models import (
     compares_classes,
 )
 from testsgd.metrics.result import MetricsResult
+from testsgd.metrics.shared_steps import WITHOUT_METRICS, check_rows_are_units
 from testsgd.progress import Progress, shown_progress
 from testsgd.rules import bin_edges
 
@@ -163,6 +167,40 @@ def _audited(
     return audit_predictions(y_pred, y_true, name=name, **options)
 
 
+def _audited_by_clusters(
+    y_pred: Any,
+    y_true: Any,
+    *,
+    specification: DatasetSpecification,
+    before: Before | None,
+    name: str,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> AuditResult:
+    """Audit decisions of which those of one cluster are one unit, and refuse metrics."""
+    if is_of_metrics(y_pred, y_true, options):
+        check_rows_are_units(specification, remedy=_without_metrics(y_pred, y_true, options))
+    if before is not None:
+        before(AuditResult, name)
+    # What is for metrics is None here, and no threshold makes decisions of decisions.
+    of_metrics = {"metrics", "rule", "sample_weight", "threshold"}
+    given = {option: value for option, value in options.items() if option not in of_metrics}
+    with shown_progress(progress) as report_progress:
+        return audit_decisions(y_pred, y_true, name=name, progress=report_progress, **given)
+
+
+def _without_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> str:
+    """Return what to do for an audit of the same predictions that is not one of metrics."""
+    asked = {*ONLY_FOR_METRICS, "sample_weight"}
+    others = {option: value for option, value in options.items() if option not in asked}
+    steps = []
+    if is_of_metrics(y_pred, y_true, others):
+        steps.append("give a column of decisions in place of scores or numbers")
+    if any(options.get(option) is not None for option in asked):
+        steps.append(WITHOUT_METRICS)
+    return " and ".join(steps)
+
+
 def audit_described_predictions(
     description: Any,
     data: Any = None,
@@ -199,7 +237,8 @@ def audit_described_predictions(
     Raises
     ------
     ParameterError
-        If the description is of texts, or a column is a sensitive feature.
+        If the description is of texts, or a column is a sensitive feature, or the description names
+        a cluster and the audit is one of metrics.
     TestSGDError
         As for :func:`testsgd.audit_predictions`.
     """
@@ -240,7 +279,11 @@ def audit_described_predictions(
     others = [name for name in specification.insensitive if name not in columns.values()]
     if outcome is None and label.outcome_given:
         outcome = label.outcome
-    return _audited(
+    audit: Callable[..., AuditResult | MetricsResult] = _audited
+    if specification.data is not None:
+        clusters = pd.Series(table.clusters, name=specification.data.cluster)
+        audit = partial(_audited_by_clusters, specification=specification, clusters=clusters)
+    return audit(
         predicted,
         None if of_label else table.labels,
         before=before,
@@ -315,6 +358,8 @@ def audit_described_counts(
     ------
     DataError
         If a number is no lower edge of a bin of the description, and no column says the bins.
+    ParameterError
+        If the description is of texts, or names a cluster.
     TestSGDError
         As for :func:`audit_counts`.
 
@@ -340,6 +385,7 @@ def audit_described_counts(
             where="description",
             remedy="name a description of a table",
         )
+    check_rows_are_units(specification, what="counts of rows", remedy="audit the rows themselves")
     declared = specification.label
     sensitive = list(sensitive_features or specification.sensitive)
     if label is None and declared.column in counts and declared.column != predictions:

@@ -60,7 +60,15 @@ from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import Predictions
 from testsgd.metrics.report.summary import AskedModel
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
+from testsgd.metrics.shared_steps import (
+    WITHOUT_METRICS,
+    Wanted,
+    audited,
+    check_rows_are_units,
+    settings_of,
+    table_of,
+    with_rule,
+)
 from testsgd.models import (
     CheckedFunction,
     Model,
@@ -308,7 +316,7 @@ def audit_described_by_metrics(
     ------
     TestSGDError
         As for :func:`testsgd.audit` and :func:`testsgd.audit_metrics`; also if the description is
-        of texts.
+        of texts, or names a cluster.
 
     Examples
     --------
@@ -324,6 +332,7 @@ def audit_described_by_metrics(
             where="metrics",
             remedy="leave them out",
         )
+    check_rows_are_units(specification, remedy=WITHOUT_METRICS)
     if specification.label.outcome_given:
         outcome = specification.label.outcome
     settings = settings_of(parameters, rule=rule, outcome=outcome)

@@ -14,6 +14,7 @@ from testsgd.auditing import AuditParameters, listed_features, with_other_featur
 from testsgd.auditing.report.subject import table_summary
 from testsgd.auditing.report.summary import LabelSummary
 from testsgd.data import (
+    DatasetSpecification,
     Table,
     check_table,
     checked_outcome,
@@ -46,6 +47,39 @@ _PREDICTION = "(prediction)"
 
 FOUR_FIFTHS: Mapping[str, Any] = {"measure": "ratio", "reference": BEST, "fail_below": 0.8}
 """The parameters of the four-fifths rule: selection rates as ratios to that of the best group."""
+
+WITHOUT_METRICS = "leave out --metrics and what is for it, and compare one rate (--metric)"
+"""What to do where an audit cannot be one of metrics."""
+
+
+def check_rows_are_units(
+    specification: DatasetSpecification, *, what: str = "metrics", remedy: str
+) -> None:
+    """Refuse a description that names a cluster, where each row is taken for a unit.
+
+    Parameters
+    ----------
+    specification : DatasetSpecification
+        The description.
+    what : str
+        What takes each row for a unit.
+    remedy : str
+        What to do if rows of one cluster are one unit.
+
+    Raises
+    ------
+    ParameterError
+        If the description names a cluster.
+    """
+    if specification.data is None:
+        return
+    raise ParameterError(
+        f"rows of one {specification.data.cluster!r} are one unit, and {what} take each row for "
+        "one",
+        where="cluster under [data]",
+        remedy=f"{remedy}, or leave the key out if each row is a unit",
+        column=specification.data.cluster,
+    )
 
 
 def with_rule(metrics: Wanted | None, rule: str | None) -> Wanted | None:

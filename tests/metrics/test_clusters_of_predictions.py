@@ -1,0 +1,180 @@
+"""Predictions of rows that repeat one person: the person is one unit, or the audit is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import testsgd
+from testsgd.auditing import AuditResult, audit_decisions
+from testsgd.errors import ParameterError
+from testsgd.metrics import audit_described_by_metrics, audit_described_counts
+from testsgd.metrics.files import audit_described_predictions
+
+PEOPLE = 200
+TIMES = 6
+SPECIFICATION: dict[str, Any] = {
+    "dataset": {"name": "people"},
+    "label": {"column": "repaid", "favourable": "yes", "values": ["no", "yes"]},
+    "features": {
+        "gender": {"type": "categorical", "values": ["f", "m"], "sensitive": True},
+        "merit": {"type": "integer", "range": [0, 99]},
+    },
+}
+CLUSTERED = {**SPECIFICATION, "data": {"cluster": "person"}}
+NUMBERED = {
+    **CLUSTERED,
+    "features": {**SPECIFICATION["features"], "person": {"type": "integer", "range": [0, PEOPLE]}},
+}
+QUICK: dict[str, Any] = {"stability": 0, "replicates": 99}
+
+
+def grant(frame: pd.DataFrame) -> np.ndarray:
+    return np.where(frame["merit"] >= 50, "yes", "no")
+
+
+def people() -> pd.DataFrame:
+    """Draw people, each several times with the same decision and score."""
+    generator = np.random.default_rng(5)
+    drawn = pd.DataFrame(
+        {
+            "gender": generator.choice(["f", "m"], PEOPLE),
+            "merit": generator.integers(0, 100, PEOPLE),
+            "repaid": generator.choice(["no", "yes"], PEOPLE),
+            "person": np.arange(PEOPLE),
+        }
+    )
+    drawn["granted"] = grant(drawn)
+    drawn["score"] = drawn["merit"] / 100 + 0.001
+    drawn["weight"] = 1.5
+    order = generator.permutation(np.repeat(np.arange(PEOPLE), TIMES))
+    return drawn.iloc[order].reset_index(drop=True)
+
+
+ROWS = people()
+
+
+def audited(description: Any, data: Any = ROWS, **options: Any) -> AuditResult:
+    result = audit_described_predictions(
+        description, data, predictions="granted", **{**QUICK, **options}
+    )
+    assert isinstance(result, AuditResult)
+    return result
+
+
+def sizes(result: AuditResult) -> list[float]:
+    assert result.findings is not None
+    estimates = result.findings.estimates
+    assert np.all(estimates.independent_in <= estimates.rows_in / TIMES + 1e-9)
+    return [*estimates.independent_in, *estimates.independent_out]
+
+
+@pytest.mark.parametrize("description", [CLUSTERED, NUMBERED])
+@pytest.mark.parametrize("metric", ["selection_rate", "true_positive_rate"])
+def test_predictions_are_judged_as_a_model_that_gives_them(description: Any, metric: str) -> None:
+    options: dict[str, Any] = {"metric": metric, "estimand": "observed", **QUICK}
+    of_model = testsgd.audit(grant, ROWS, description, **options)
+    result = audited(description, metric=metric)
+    assert result.summary.data.cluster == "person"
+    assert result.summary.data.independent == of_model.summary.data.independent
+    assert sizes(result) == pytest.approx(sizes(of_model))
+    columns = ["text", "rate_in", "rate_out", "ci_low", "ci_high"]
+    pd.testing.assert_frame_equal(result.groups[columns], of_model.groups[columns])
+    assert "“person”" in result.to_markdown()
+
+
+def test_rows_of_a_file_and_chosen_ones(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    ROWS.to_csv(path, index=False)
+    result = audited(CLUSTERED, path)
+    assert result.summary.data.independent == PEOPLE
+    chosen = audited(CLUSTERED, path, rows="merit < 70").summary.data
+    assert chosen.independent == ROWS.loc[ROWS["merit"] < 70, "person"].nunique()
+    limited = audited(CLUSTERED, path, limit=300).summary.data
+    assert limited.rows == 300
+    assert limited.independent is not None
+    assert limited.independent <= PEOPLE
+
+
+def test_a_split_keeps_people_together() -> None:
+    data = audited(CLUSTERED, holdout=0.1).summary.data
+    assert data.cluster == "person"
+    assert data.independent is not None
+    assert data.independent < data.rows
+
+
+def test_without_the_key_each_row_counts() -> None:
+    clustered = audited(CLUSTERED).groups.iloc[0]
+    each = audited(SPECIFICATION, equal_rows="each")
+    assert each.summary.data.cluster is None
+    width = clustered["ci_high"] - clustered["ci_low"]
+    assert each.groups.iloc[0]["ci_high"] - each.groups.iloc[0]["ci_low"] < width / 1.5
+
+
+def test_clusters_of_decisions_without_a_description() -> None:
+    result = audit_decisions(
+        ROWS["granted"], sensitive_features=ROWS[["gender"]], clusters=ROWS["person"], **QUICK
+    )
+    assert result.summary.data.cluster == "person"
+    assert result.summary.data.independent == PEOPLE
+    with pytest.raises(testsgd.TestSGDError, match="clusters"):
+        audit_decisions(
+            ROWS["granted"], sensitive_features=ROWS[["gender"]], clusters=ROWS["person"][:-1]
+        )
+
+
+@pytest.mark.parametrize("asked", ["condition_on", "within"])
+def test_what_takes_rows_for_independent_is_refused(asked: str) -> None:
+    with pytest.raises(ParameterError, match=asked) as caught:
+        audited(CLUSTERED, **{asked: "merit"})
+    assert "'person'" in caught.value.remedy
+
+
+def compared(**options: Any) -> Any:
+    """Return a call that compares metrics of predictions, with or without clusters."""
+    given = {"predictions": "granted", **options}
+    return lambda description: audit_described_predictions(description, ROWS, **given)
+
+
+DOORS: dict[str, Callable[[Any], Any]] = {
+    "a model": lambda description: audit_described_by_metrics(
+        grant, ROWS, description, metrics="selection_rate"
+    ),
+    "a model by default": lambda description: audit_described_by_metrics(grant, ROWS, description),
+    "metrics": compared(metrics="selection_rate"),
+    "a reference": compared(reference="best"),
+    "a rule": compared(rule="four-fifths"),
+    "weights": compared(weights="weight"),
+    "scores": compared(predictions="score"),
+    "scores and a threshold": compared(predictions="score", threshold=0.5),
+    "metrics of scores": compared(predictions="score", metrics="mean_score"),
+    "counts": lambda description: audit_described_counts(
+        description,
+        ROWS.groupby(["gender", "granted"]).size().reset_index(name="rows"),
+        predictions="granted",
+    ),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_metrics_take_no_clusters(door: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        DOORS[door](CLUSTERED)
+    assert "'person'" in str(caught.value)
+    assert "cluster" in caught.value.where
+    assert "\n" not in str(caught.value)
+    # The other remedy, to leave the key out.
+    DOORS[door](SPECIFICATION)
+
+
+def test_the_remedy_for_scores_names_decisions() -> None:
+    for door, of_scores in {"metrics": False, "scores": True, "metrics of scores": True}.items():
+        with pytest.raises(ParameterError) as caught:
+            DOORS[door](CLUSTERED)
+        assert ("decisions" in caught.value.remedy) is of_scores
+        assert ("--metrics" in caught.value.remedy) is (door != "scores")
