@@ -91,6 +91,17 @@ def test_a_person_is_on_one_side_of_a_split() -> None:
     assert len(searched) + len(kept) == len(table)
 
 
+@pytest.mark.parametrize("times", [1, 4, 30])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_as_many_rows_are_held_out_as_asked_for(times: int, share: float) -> None:
+    table = check_table(people(3, times), DatasetSpecification.model_validate(CLUSTERED))
+    searched, kept = split_rows(table, share, seed=0)
+    assert abs(len(kept) - share * len(table)) <= times / 2
+    assert searched.clusters is not None
+    assert kept.clusters is not None
+    assert not set(searched.clusters) & set(kept.clusters)
+
+
 def test_a_row_about_nobody_known_is_one_of_its_own() -> None:
     frame = people(4, 2)
     frame.loc[:9, "person"] = None

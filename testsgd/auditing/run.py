@@ -364,18 +364,24 @@ def split_rows(table: Table, share: float, seed: int) -> tuple[Table, Table]:
 
 
 def part_of_rows(table: Table, share: float, seed: int) -> NDArray[np.bool_]:
-    """Return which rows are held out, drawn at random."""
+    """Return which rows are held out, drawn at random.
+
+    Rows of one person stay together, so the share is only as near as that allows.
+    """
     rows = len(table)
-    size = round(share * rows)
     order = np.random.default_rng([seed, 6]).permutation(rows)
-    inside = np.zeros(rows, dtype=bool)
-    inside[order[:size]] = True
-    if table.clusters is None or not 0 < size < rows:
+    if table.clusters is None:
+        inside = np.zeros(rows, dtype=bool)
+        inside[order[: round(share * rows)]] = True
         return inside
-    # Rows of one person stay together, where the first of them in that order is.
-    _, first = np.unique(table.clusters[order], return_index=True)
-    together: NDArray[np.bool_] = (first < size)[np.unique(table.clusters, return_inverse=True)[1]]
-    return together
+    # Whole people, in the order of their first rows, as many as come nearest to the share.
+    _, first, person = np.unique(table.clusters[order], return_index=True, return_inverse=True)
+    people = np.argsort(first)
+    sizes = np.cumsum(np.bincount(person)[people])
+    held_out = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * rows)))
+    inside = np.zeros(rows, dtype=bool)
+    inside[order] = np.isin(person, people[:held_out])
+    return inside
 
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:
