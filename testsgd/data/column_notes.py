@@ -74,15 +74,14 @@ def note_on_missing_codes(columns: Mapping[str, MissingCodes]) -> str:
     parts = [f"{name} is {codes.seen}" for name, codes in shown.items()]
     more = len(columns) - len(shown)
     others = f"; so are numbers in {more:,} more columns" if more else ""
+    meant = "they stand for missing values, replace them by empty cells"
+    them = "them"
     if len(columns) == 1 and all(len(codes.rows) == 1 for codes in shown.values()):
-        stand, replaced = "it stands for a missing value", "it by an empty cell"
-        by_nan, them = "it by NaN", "it"
-    else:
-        stand, replaced = "they stand for missing values", "them by empty cells"
-        by_nan, them = "them by NaN", "them"
+        meant = "it stands for a missing value, replace it by an empty cell"
+        them = "it"
     return (
-        f"{'; '.join(parts)}{others}: if {stand}, replace {replaced}, or write a description "
-        f"(testsgd init) with {them} under [parse] missing (in Python: replace {by_nan})"
+        f"{'; '.join(parts)}{others}: if {meant}, or write a description (testsgd init) with "
+        f"{them} under [parse] missing (in Python: replace {them} by NaN)"
     )
 
 

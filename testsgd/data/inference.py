@@ -34,6 +34,8 @@ ColumnKind = Literal[
     "integer", "decimal", "categorical", "date", "identifier", "text", "constant", "empty"
 ]
 
+# How many columns an error names.
+_SHOWN_INPUTS = 5
 # Keys of a description that say which cells there are.
 _CELLS_DECLARED = frozenset({"values", "map", "range"})
 # Texts of more characters on average are free text.
@@ -450,6 +452,9 @@ def infer_specification(
             "input": is_input,
             **chosen,
         }
+    _check_inputs(
+        described, [column for column in looked_at if column.name not in described], known_answers
+    )
     notes += _notes_on_missing_codes(
         [column for column in looked_at if column.name in described], given
     )
@@ -538,6 +543,33 @@ def _check_named(what: str, names: Collection[str], known: Collection[str]) -> N
             where=what,
             remedy=f"name some of {', '.join(list(known)[:20])}",
         )
+
+
+def _check_inputs(
+    described: Mapping[str, Mapping[str, Any]],
+    left_out: Sequence[InferredColumn],
+    answers: Mapping[str, str],
+) -> None:
+    """Raise an error if columns are left out and no input of the model is a feature therefore."""
+    if not left_out or any(feature["input"] for feature in described.values()):
+        return
+    reasons = []
+    for column in left_out[:_SHOWN_INPUTS]:
+        kind = f"is taken for a column of kind {column.kind}"
+        if column.name in answers:
+            kind = "is no feature"
+        missing = f", and missing in {column.missing:,} rows" if column.missing else ""
+        reasons.append(f"{column.name} {kind} ({column.why}{missing})")
+    more = len(left_out) - len(reasons)
+    others = f"; {more:,} more are left out" if more else ""
+    raise ParameterError(
+        f"no input of the model can be varied: {'; '.join(reasons)}{others}",
+        where="inputs of the model",
+        remedy="give rows in which an input has different values, or say what an input may be, by "
+        "its type and its range or values, in a description (testsgd init; in Python in features); "
+        "or audit a column of what the model decides, with --predictions or audit_predictions: "
+        "then nothing is varied",
+    )
 
 
 def _notes_on_unread_numbers(

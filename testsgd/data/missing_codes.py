@@ -50,7 +50,7 @@ class MissingCodes:
         """
         single = len(self.rows) == 1
         codes = ", ".join(map(_number, self.rows))
-        stand = f"{codes} {'stands' if single else 'stand'}"
+        verb = "stands" if single else "stand"
         texts = ", ".join(f'"{_number(code)}"' for code in self.rows)
         them = "it" if single else "them"
         first = f"add {texts}, as the file writes {them}, to missing under [parse]"
@@ -62,7 +62,7 @@ class MissingCodes:
             then = f"write range = [{_number(self.low)}, {_number(self.high)}]"
             if sensitive:
                 then += " and bins = 10, without edges"
-        return f"if {stand} for a missing value: {first}, and {then}"
+        return f"if {codes} {verb} for a missing value: {first}, and {then}"
 
     def _share(self, count: int) -> str:
         if count / self.total < _SMALLEST_SHARE:
