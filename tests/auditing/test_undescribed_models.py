@@ -601,3 +601,26 @@ def test_a_missing_answer_among_texts_is_refused_where_there_are_true_labels() -
     for values in (given, tuple(given)):
         with pytest.raises(TestSGDError):
             testsgd.audit_predictions(values, sensitive_features=frame[["sex"]], **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        pytest.param([5.0, np.nan], "constant", id="one number and missing cells"),
+        pytest.param(["2024-01-31", "2024-02-29"], "date", id="dates"),
+    ],
+)
+def test_an_error_names_the_inputs_that_are_left_out(cells: list[Any], kind: str) -> None:
+    class Model:
+        classes_ = np.array([0, 1])
+        feature_names_in_ = np.array(["given"], dtype=object)
+
+        def predict(self, rows: pd.DataFrame) -> Any:
+            return (rows["given"] == cells[0]).to_numpy().astype(int)
+
+    frame = people()[["sex"]].assign(given=cells * (ROWS // 2))
+    with pytest.raises(ParameterError) as raised:
+        testsgd.audit(Model(), frame, sensitive_features=["sex"], **QUICK)
+    assert "given" in str(raised.value)
+    assert f"kind {kind}" in str(raised.value)
+    assert raised.value.remedy

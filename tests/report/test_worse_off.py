@@ -94,6 +94,44 @@ def test_complements_are_named_where_that_is_short(rules: list[RuleSummary], phr
     assert complement_in_words(rules, FEATURES) == phrase
 
 
+SPELLINGS = Features(
+    values={
+        "sex": ["Female", "female", " F", "Male"],
+        "gender": ["man", "M", "female", "other"],
+    },
+    sexes={"Sex": ["f", "Woman", "m"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("feature", "values", "phrase"),
+    [
+        ("sex", ["Female"], "those with sex Female"),
+        ("sex", ["Female", "female"], "those with sex Female or female"),
+        ("sex", ["Female", "female", " F"], "women"),
+        ("sex", ["Male"], "men"),
+        ("gender", ["M"], "those with gender M"),
+        ("gender", ["M", "man"], "men"),
+        ("gender", ["M", "man", "other"], "those with gender M, man or other"),
+        ("gender", ["female"], "women"),
+        # Where the values of rows are not known, those that are declared count.
+        ("Sex", ["Woman"], "those with Sex Woman"),
+        ("Sex", ["m"], "men"),
+    ],
+)
+def test_people_are_named_only_if_no_other_value_stands_for_them(
+    feature: str, values: list[str], phrase: str
+) -> None:
+    assert group_in_words([rule(feature, values=values)], SPELLINGS) == phrase
+
+
+def test_the_complement_is_named_only_if_it_has_all_who_are_called_so() -> None:
+    assert complement_in_words([rule("sex", values=["Male"])], SPELLINGS) == "women"
+    others = complement_in_words([rule("sex", values=["Female"])], SPELLINGS)
+    assert "women" not in others
+    assert "men" not in others
+
+
 @given(
     rate_in=st.floats(0, 1), rate_out=st.floats(0, 1), outcome=st.sampled_from(["benefit", "harm"])
 )

@@ -85,14 +85,16 @@ def print_metrics(result: MetricsResult, written: list[Path], *, verbose: bool) 
 def _print_guess(notes: list[str]) -> None:
     """Print the notes on what was guessed and may well be wrong, if there are any.
 
-    They say that the favourable label is only a guess, and which columns of numbers are texts.
+    They say that the favourable label is only a guess, and which cells may be meant otherwise.
     """
     from testsgd.data.classes import guess_among
-    from testsgd.data.unread_numbers import unread_among
+    from testsgd.data.column_notes import column_notes_among
 
-    for note in (guess_among(notes), unread_among(notes)):
-        if note is not None:
-            console.print_line(f"{note}.")
+    guess = guess_among(notes)
+    if guess is not None:
+        console.print_line(f"{guess}.")
+    for note in column_notes_among(notes):
+        console.print_line(f"{note}.")
 
 
 def _print_groups(result: AuditResult, groups: list[GroupSummary]) -> None:

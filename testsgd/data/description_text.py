@@ -18,7 +18,8 @@ from testsgd.data.classes import (
     favourable_class,
     larger_side,
 )
-from testsgd.data.frames import MISSING_TEXTS, parsing_of, read_frame
+from testsgd.data.column_notes import advice_on_spellings, spelled_alike
+from testsgd.data.frames import MISSING_TEXTS, is_typed_file, parsing_of, read_frame
 from testsgd.data.inference import (
     Inferred,
     InferredColumn,
@@ -244,7 +245,8 @@ def _text(
             lines.append(f"# {why}")
             lines += _unread_lines(column)
         else:
-            lines += _feature_lines(column, feature, how_sensitive=how_sensitive)
+            typed = is_typed_file(path)
+            lines += _feature_lines(column, feature, how_sensitive=how_sensitive, typed=typed)
     return "\n".join(lines) + "\n"
 
 
@@ -256,13 +258,20 @@ def _codes(labels: Sequence[str]) -> list[str]:
     return [f"# map = {{ {pairs} }} # if the model answers with numbers: which stands for what"]
 
 
-def _feature_lines(column: InferredColumn, feature: Feature, *, how_sensitive: str) -> list[str]:
+def _feature_lines(
+    column: InferredColumn, feature: Feature, *, how_sensitive: str, typed: bool
+) -> list[str]:
     missing = f", missing in {column.missing:,} rows" if column.missing else ""
     lines = [
         f"[features.{_key(column.name)}]",
         f"type = {_value(feature.type)} # {_comment(column.why)}{missing}",
         *_unread_lines(column),
     ]
+    if column.codes is not None:
+        advice = column.codes.advice(sensitive=feature.sensitive, typed=typed)
+        lines.append(f"# {_comment(f'{column.codes.seen}; {advice}')}")
+    if feature.sensitive and (alike := spelled_alike(feature.values or ())):
+        lines.append(f"# {_comment(advice_on_spellings(alike))}")
     if feature.values is not None:
         lines.append(f"values = {_value(feature.values)}")
     if feature.range is not None:

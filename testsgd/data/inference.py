@@ -27,12 +27,17 @@ from testsgd.data.toml_document import validated
 from testsgd.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
+    from testsgd.data.missing_codes import MissingCodes
     from testsgd.data.unread_numbers import UnreadNumbers
 
 ColumnKind = Literal[
     "integer", "decimal", "categorical", "date", "identifier", "text", "constant", "empty"
 ]
 
+# How many columns an error names.
+_SHOWN_INPUTS = 5
+# Keys of a description that say which cells there are.
+_CELLS_DECLARED = frozenset({"values", "map", "range"})
 # Texts of more characters on average are free text.
 _LONG_TEXT = 40
 # Fewer rows say nothing about whether all values differ by chance.
@@ -85,6 +90,8 @@ class InferredColumn:
     missing: int  # Number of missing cells.
     # The numbers among its texts, if nearly all are numbers; `why` says so, too.
     unread: UnreadNumbers | None = None
+    # The numbers that may stand for a missing value, such as -999, of a table.
+    codes: MissingCodes | None = None
 
     @property
     def is_feature(self) -> bool:
@@ -397,9 +404,7 @@ def infer_specification(
     known_outcome = checked_outcome(outcome)
     frame, found = without_missing_texts(frame, but=[label])
     columns = tuple(
-        _of_many_values(frame[column], infer_column(frame[column]), times)
-        if str(column) in sensitive
-        else infer_column(frame[column])
+        _inferred(frame[column], times, sensitive=str(column) in sensitive)
         for column in frame.columns
         if str(column) != label
     )
@@ -413,7 +418,12 @@ def infer_specification(
     _check_named("features", given, known)
     with_texts = [name for name in known if name in {*emptied, *found}]
     notes = [_note_on_missing_texts(with_texts)] if with_texts else []
-    notes += _notes_on_unread_numbers(columns, given, sensitive=sensitive, inputs=inputs)
+    looked_at = [
+        column
+        for column in columns
+        if column.name in sensitive or inputs is None or column.name in inputs
+    ]
+    notes += _notes_on_unread_numbers(looked_at, given)
     described: dict[str, dict[str, Any]] = {}
     for column in columns:
         chosen = given.get(column.name, {})
@@ -442,6 +452,19 @@ def infer_specification(
             "input": is_input,
             **chosen,
         }
+    _check_inputs(
+        described, [column for column in looked_at if column.name not in described], known_answers
+    )
+    notes += _notes_on_missing_codes(
+        [column for column in looked_at if column.name in described], given
+    )
+    notes += _notes_on_spellings(
+        {
+            name: feature
+            for name, feature in described.items()
+            if name in sensitive and "values" not in given.get(name, {})
+        }
+    )
     classes = classes_of(labels, favourable)
     favourable_labels = favourable_classes(classes, favourable)
     listed = ", ".join(classes)
@@ -468,6 +491,19 @@ def infer_specification(
         where="the guessed description",
     )
     return Inferred(specification=specification, columns=columns, notes=tuple(notes))
+
+
+def _inferred(
+    cells: pd.Series[Any], times: NDArray[Any] | None, *, sensitive: bool
+) -> InferredColumn:
+    """Return what a column of a table is taken for, with the numbers that may be missing values."""
+    column = infer_column(cells)
+    if column.kind in ("integer", "decimal"):
+        # Imported here: many tables have a description.
+        from testsgd.data.missing_codes import missing_codes
+
+        return replace(column, codes=missing_codes(cells, times))
+    return _of_many_values(cells, column, times) if sensitive else column
 
 
 def _of_many_values(
@@ -509,26 +545,76 @@ def _check_named(what: str, names: Collection[str], known: Collection[str]) -> N
         )
 
 
+def _check_inputs(
+    described: Mapping[str, Mapping[str, Any]],
+    left_out: Sequence[InferredColumn],
+    answers: Mapping[str, str],
+) -> None:
+    """Raise an error if columns are left out and no input of the model is a feature therefore."""
+    if not left_out or any(feature["input"] for feature in described.values()):
+        return
+    reasons = []
+    for column in left_out[:_SHOWN_INPUTS]:
+        kind = f"is taken for a column of kind {column.kind}"
+        if column.name in answers:
+            kind = "is no feature"
+        missing = f", and missing in {column.missing:,} rows" if column.missing else ""
+        reasons.append(f"{column.name} {kind} ({column.why}{missing})")
+    more = len(left_out) - len(reasons)
+    others = f"; {more:,} more are left out" if more else ""
+    raise ParameterError(
+        f"no input of the model can be varied: {'; '.join(reasons)}{others}",
+        where="inputs of the model",
+        remedy="give rows in which an input has different values, or say what an input may be, by "
+        "its type and its range or values, in a description (testsgd init; in Python in features); "
+        "or audit a column of what the model decides, with --predictions or audit_predictions: "
+        "then nothing is varied",
+    )
+
+
 def _notes_on_unread_numbers(
-    columns: Sequence[InferredColumn],
-    given: Mapping[str, Mapping[str, Any]],
-    *,
-    sensitive: Collection[str],
-    inputs: Collection[str] | None,
+    columns: Sequence[InferredColumn], given: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
     """Return the sentence on columns that are texts though nearly all cells are numbers, if any."""
     found = {column.name: column.unread for column in columns if column.unread is not None}
     if not found:
         return []
-    from testsgd.data.unread_numbers import is_declared, note_on_unread_numbers
+    from testsgd.data.column_notes import note_on_unread_numbers
+    from testsgd.data.unread_numbers import is_declared
 
-    unread = {
-        name: seen
-        for name, seen in found.items()
-        if (name in sensitive or inputs is None or name in inputs)
-        and not is_declared(given.get(name, {}))
-    }
+    unread = {name: seen for name, seen in found.items() if not is_declared(given.get(name, {}))}
     return [note_on_unread_numbers(unread)] if unread else []
+
+
+def _notes_on_missing_codes(
+    columns: Sequence[InferredColumn], given: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Return the sentence on columns with numbers that may stand for missing values, if any."""
+    found = {
+        column.name: column.codes
+        for column in columns
+        if column.codes is not None
+        and given.get(column.name, {}).keys().isdisjoint(_CELLS_DECLARED)
+    }
+    if not found:
+        return []
+    from testsgd.data.column_notes import note_on_missing_codes
+
+    return [note_on_missing_codes(found)]
+
+
+def _notes_on_spellings(described: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the sentence on sensitive features of which values differ only in spelling, if any.
+
+    `described`: the descriptions of the features whose values were not given.
+    """
+    from testsgd.data.column_notes import note_on_spellings, spelled_alike
+
+    alike = {
+        name: spelled_alike(feature.get("values") or ()) for name, feature in described.items()
+    }
+    found = {name: together for name, together in alike.items() if together}
+    return [note_on_spellings(found)] if found else []
 
 
 def _note_on_missing_texts(columns: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -16,17 +16,13 @@ from testsgd.data.cell_texts import (
     numbers_with_decimal_commas,
     plain_cells,
 )
+from testsgd.data.column_notes import shortened
 
 # At least this share of the cells are numbers.
 _SHARE = 0.8
 # With fewer different numbers they may be codes, of which texts may be others.
 _FEWEST_NUMBERS = 11
 _MOST_TEXTS = 5
-# How much is said in one sentence.
-_SHOWN_COLUMNS = 5
-_LONGEST = 40
-# What only the note on such columns says.
-_MARK = "is taken for a column of texts"
 _ONLY_BESIDE = "decimals have a comma only where semicolons or tabs stand between the cells"
 
 
@@ -87,7 +83,7 @@ class UnreadNumbers:
 
     @property
     def _each(self) -> str:
-        return ", ".join(f"“{_shortened(text)}”" for text in self.texts)
+        return ", ".join(f"“{shortened(text)}”" for text in self.texts)
 
 
 def unread_numbers(counts: Mapping[str, int]) -> UnreadNumbers | None:
@@ -152,42 +148,6 @@ def unread_numbers(counts: Mapping[str, int]) -> UnreadNumbers | None:
     )
 
 
-def note_on_unread_numbers(columns: Mapping[str, UnreadNumbers]) -> str:
-    """Return the sentence that says which columns are taken for texts though they hold numbers.
-
-    Parameters
-    ----------
-    columns : mapping of str to UnreadNumbers
-        At least one, by name.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> ages = unread_numbers({**{str(age): 2 for age in range(20, 40)}, "k.A.": 3})
-    >>> assert ages is not None
-    >>> note_on_unread_numbers({"age": ages}).partition(":")[0]
-    'age is taken for a column of texts, as 40 of 43 cells are numbers, but not “k.A.”'
-    """
-    shown = dict(list(columns.items())[:_SHOWN_COLUMNS])
-    parts = [f"{name} {_MARK}, as {unread.seen}" for name, unread in shown.items()]
-    more = len(columns) - len(shown)
-    others = f"; so are {more:,} more" if more else ""
-    remedies = dict.fromkeys(unread.remedy for unread in shown.values())
-    return f"{'; '.join(parts)}{others}: {'; '.join(remedies)}"
-
-
-def unread_among(notes: Sequence[str]) -> str | None:
-    """Return the note of :func:`note_on_unread_numbers` among others, or None."""
-    return next((note for note in notes if _MARK in note), None)
-
-
 def is_declared(keys: Collection[str]) -> bool:
     """Return whether parts of a description say what a feature is, so that nothing is guessed."""
     return not {"type", "values", "map"}.isdisjoint(keys)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

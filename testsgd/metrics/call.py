@@ -360,7 +360,7 @@ def audit_metrics(
         name=name,
         answers=answers,
     )
-    known_notes = (predictions.guess, note)
+    known_notes = (predictions.guess, predictions.codes, note)
     added = tuple(item for item in known_notes if item is not None)
     table = replace(table, notes=(*table.notes, *added))
     check_count("limit", limit, 1)

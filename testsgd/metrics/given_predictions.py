@@ -349,6 +349,18 @@ def _guess(classes: Sequence[str], chosen: Sequence[str]) -> str | None:
     return guess_among([note_on_favourable(classes, chosen[0])])
 
 
+def _note_on_codes(truth: Floats, *, called: str) -> str | None:
+    """Return the note on true values that may stand for missing ones, None if none may.
+
+    `called`: their name; shape of `truth` (n,), NaN where one is missing.
+    """
+    from testsgd.data.column_notes import note_on_missing_codes
+    from testsgd.data.missing_codes import missing_codes
+
+    found = missing_codes(pd.Series(truth))
+    return None if found is None else note_on_missing_codes({called: found})
+
+
 def _check_written_alike(predicted: set[str], true: set[str]) -> None:
     """Refuse classes that never occur on both sides, such as 0 and 1 beside no and yes."""
     # Two classes in all, one on each side, are a model that is always wrong.
@@ -409,7 +421,7 @@ def _of_numbers(
     numbers = predicted.to_numpy(dtype=np.float64)
     limit = limit_of(kind, threshold)
     decisions = None if limit is None else numbers > limit_among(predicted, limit)
-    labels = truth = labelled = guess = None
+    labels = truth = labelled = guess = codes = None
     names: tuple[str, ...] = ()
     if kind == "scores":
         names = favourable_labels(true, favourable) if named is None else named
@@ -424,6 +436,7 @@ def _of_numbers(
     elif true is not None:
         truth = _true_numbers(true)
         labelled = np.isfinite(truth)
+        codes = _note_on_codes(truth, called=str(true.name or "y_true"))
         truth = np.where(labelled, truth, 0.0)
         labels = None if limit is None else truth > limit_among(true, limit)
     return Predictions(
@@ -439,6 +452,7 @@ def _of_numbers(
         favourable=joined_name(names),
         favourable_labels=names,
         guess=guess,
+        codes=codes,
         threshold=limit,
     )
 

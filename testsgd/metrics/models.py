@@ -245,7 +245,7 @@ def audit_model_by_metrics(
             name=name,
             answers=_answer_columns(rows, labels, read, others=answers.others, but=sensitive),
         )
-        notes = [item for item in (read.guess, *answers.notes) if item is not None]
+        notes = [item for item in (read.guess, read.codes, *answers.notes) if item is not None]
         if expression is not None:
             notes.append(note_on_rows(expression, chosen=len(satisfying), rows=len(given)))
         if len(chosen) < len(satisfying):

@@ -41,6 +41,7 @@ class Predictions:
     favourable_labels: tuple[str, ...] = ()  # The classes that count as favourable.
     other_labels: tuple[str, ...] = ()  # The other classes, as far as they are known.
     guess: str | None = None  # The note that says that this class is only a guess, if it is.
+    codes: str | None = None  # The note on numbers that may stand for missing values, if any may.
     # Above which a score or number counts as favourable; None where the model's classes do.
     threshold: float | None = None
 

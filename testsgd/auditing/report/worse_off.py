@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from testsgd.auditing.report.summary import AuditSummary
+from testsgd.auditing.report.summary import AuditSummary, FeatureSummary
 from testsgd.data import Outcome
 from testsgd.report.formatting import (
     distinct_cuts,
@@ -49,6 +49,8 @@ class Features:
 
     whole_numbers: frozenset[str] = frozenset()
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Values of features about sex that rows may have, where `values` does not say which they have.
+    sexes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, summary: AuditSummary) -> Features:
@@ -62,6 +64,15 @@ class Features:
                 for rates in summary.charts.features
             },
         )
+
+
+def sexes_of(features: Iterable[FeatureSummary]) -> dict[str, Sequence[str]]:
+    """Return the values of features about sex, as they are declared or were guessed."""
+    return {
+        feature.name: feature.domain.split(", ")
+        for feature in features
+        if feature.name.lower() in _SEX and feature.type == "categorical"
+    }
 
 
 @dataclass(frozen=True)
@@ -226,7 +237,7 @@ def _phrase(rules: Sequence[RuleSummary], features: Features, most: int, *, cut:
     ages = []
     others = []
     for rule in rules:
-        if single := _noun(rule):
+        if single := _noun(rule, features):
             noun = single
         elif rule.feature.lower() in _AGE and not rule.values:
             ages.append(_age(rule, features))
@@ -280,11 +291,25 @@ def _opposite(rule: RuleSummary, features: Features) -> RuleSummary | None:
     return None
 
 
-def _noun(rule: RuleSummary) -> str:
-    """Return what people of one sex are called; empty if a rule is about something else."""
-    if rule.feature.lower() not in _SEX or not rule.values or len(rule.values) != 1:
+def _noun(rule: RuleSummary, features: Features) -> str:
+    """Return what people of one sex are called; empty if a rule is about something else.
+
+    It is so, too, if the rule leaves out a value of the feature that stands for the same word.
+    """
+    if rule.feature.lower() not in _SEX or not rule.values:
         return ""
-    return _NOUNS.get(rule.values[0].strip().lower(), "")
+    nouns = {_noun_of(value) for value in rule.values}
+    if len(nouns) != 1:
+        return ""
+    [noun] = nouns
+    known = features.values.get(rule.feature) or features.sexes.get(rule.feature, ())
+    left = [value for value in known if value not in rule.values]
+    return "" if noun in map(_noun_of, left) else noun
+
+
+def _noun_of(value: str) -> str:
+    """Return what people with a value are called, such as "women"; empty if that is not known."""
+    return _NOUNS.get(value.strip().casefold(), "")
 
 
 def _age(rule: RuleSummary, features: Features) -> str:

@@ -11,6 +11,7 @@ from testsgd.auditing.report.worse_off import (
     Features,
     complement_in_words,
     group_in_words,
+    sexes_of,
 )
 from testsgd.metrics.parameters import BEST, OVERALL, REST, Measure
 from testsgd.metrics.report.summary import (
@@ -174,6 +175,7 @@ def features_of(
             feature.name for feature in summary.data.features if feature.type == "integer"
         ),
         values=values or {},
+        sexes=sexes_of(summary.data.features),
     )
 
 

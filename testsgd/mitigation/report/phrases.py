@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from testsgd.auditing.report.summary import DataSummary
 from testsgd.auditing.report.vocabulary import Words
-from testsgd.auditing.report.worse_off import Features, group_in_words
+from testsgd.auditing.report.worse_off import Features, group_in_words, sexes_of
 from testsgd.mitigation.parameters import LEAST_HELD_OUT
 from testsgd.mitigation.report.samples_summary import SamplesSummary
 from testsgd.mitigation.report.summary import (
@@ -201,11 +201,12 @@ def group_words(group: TargetSummary, data: DataSummary, words: Words) -> str:
 
 
 def features_of(data: DataSummary) -> Features:
-    """Return which kinds the features are of, for the wording of their intervals."""
+    """Return what is known of the features, for the wording of groups."""
     return Features(
         whole_numbers=frozenset(
             feature.name for feature in data.features if feature.type == "integer"
-        )
+        ),
+        sexes=sexes_of(data.features),
     )
 
 

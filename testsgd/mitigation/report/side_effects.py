@@ -34,9 +34,6 @@ RATE_NAMES = {
 
 _GROUP_LIMIT = 160
 
-# Where nothing is known of them.
-_NO_FEATURES = Features()
-
 
 def side_effect(summary: MitigationSummary, written: WrittenSummary, words: Words) -> str:
     """Write the gap that grew most, the group that lost most, or that the worst difference rose.
@@ -76,7 +73,7 @@ def exceeded_text(
     *,
     allowed: float,
     allowed_loss: float,
-    features: Features = _NO_FEATURES,
+    features: Features,
 ) -> str:
     """Write the gap that grew most, or else the group that lost most; one of them exceeded.
 
@@ -133,7 +130,7 @@ def effect_sentences(
     *,
     allowed: float,
     allowed_loss: float,
-    features: Features = _NO_FEATURES,
+    features: Features,
 ) -> list[str]:
     """Write how many gaps grew, and how many groups lost, by more than is allowed.
 

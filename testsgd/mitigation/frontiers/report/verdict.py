@@ -16,7 +16,7 @@ from testsgd.mitigation.frontiers.report.summary import (
     Status,
 )
 from testsgd.mitigation.parameters import LEAST_HELD_OUT
-from testsgd.mitigation.report.phrases import budget
+from testsgd.mitigation.report.phrases import budget, features_of
 from testsgd.mitigation.report.side_effects import effect_sentences, exceeded_text
 from testsgd.report.formatting import (
     MINUS,
@@ -217,6 +217,7 @@ def _paid(summary: FrontierSummary) -> str:
         words_for("rows"),
         allowed=summary.settings.max_side_effect,
         allowed_loss=summary.settings.max_group_accuracy_drop,
+        features=features_of(summary.data),
     )
 
 
@@ -294,6 +295,7 @@ def _sentences(summary: FrontierSummary) -> list[str]:
             words_for("rows"),
             allowed=summary.settings.max_side_effect,
             allowed_loss=summary.settings.max_group_accuracy_drop,
+            features=features_of(summary.data),
         )
     for sides in summary.paying[:1]:
         inside = f"{percent(sides.before[0])} to {percent(sides.after[0])}"
