@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations
-from math import lcm
+from math import ceil, lcm
 from typing import Protocol
 
 import numpy as np
@@ -160,6 +160,15 @@ class Balanced:
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return a mask of the states with large enough denominators, shape (n,)."""
         return np.asarray((denominators >= self.least).all(axis=1))
+
+
+def least_counted(welfare: tuple[Fraction, Fraction]) -> int:
+    """Return how often each group must be counted so that its rate can be kept between two bounds.
+
+    One over the distance of the bounds, rounded up: Assumption 1 of the paper on fairness shields.
+    """
+    low, high = welfare
+    return ceil(1 / (high - low))
 
 
 @dataclass(frozen=True)
