@@ -336,6 +336,56 @@ class Provided:
         return ~is_due | self.requirement.holds(numerators, denominators)
 
 
+def can_be_met(
+    assumption: Requirement, denominators: Sequence[int], events: int, most_added: int
+) -> bool:
+    """Return whether an assumption can hold after some more events, whoever comes in them.
+
+    The assumption is one that more people in any group do not break, as :class:`Balanced`,
+    :class:`SmallSteps` and :class:`SmallRatioSteps` are. So it is enough to look at the ways in
+    which the events are shared out among the groups, each of them counted as often as it can be.
+
+    Parameters
+    ----------
+    assumption : Requirement
+    denominators : sequence of int, length groups
+        The counters so far.
+    events : int
+        How many are to come.
+    most_added : int
+        What one event adds to its group's denominator at most.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> can_be_met(Balanced(2), [3, 0], events=2, most_added=1)
+    True
+    >>> can_be_met(Balanced(2), [3, 0], events=1, most_added=1)
+    False
+    """
+    more = most_added * _shared_out(events, len(denominators))
+    after = np.array(denominators, dtype=np.int64) + more
+    return bool(assumption.holds(np.zeros_like(after), after).any())
+
+
+def _shared_out(events: int, groups: int) -> NDArray[np.int64]:
+    """Return all ways in which events can be shared out among groups, shape (n, groups)."""
+    if groups == 1:
+        return np.full((1, 1), events, dtype=np.int64)
+    if groups == 2:
+        first = np.arange(events + 1, dtype=np.int64)
+        return np.stack([first, events - first], axis=1)
+    return np.concatenate(
+        [
+            np.insert(_shared_out(events - first, groups - 1), 0, first, axis=1)
+            for first in range(events + 1)
+        ]
+    )
+
+
 @dataclass(frozen=True)
 class After:
     """A requirement on the counters of a history and of the new period, added up."""

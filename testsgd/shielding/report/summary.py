@@ -89,8 +89,8 @@ class SynthesisSummary(Part):
     storage: Literal["whole", "windows"] = Field(description="all decisions, or window by window")
     least_counted: Count | None = Field(
         None,
-        description="how often each group must be counted in a period, by the assumption of bounded "
-        "welfare; null: nothing like it is assumed",
+        description="how often each group must be counted in a period, by the assumption of "
+        "bounded welfare; null: nothing like it is assumed",
     )
     assumption_probability: Share | None = Field(
         None,
