@@ -339,7 +339,7 @@ class Provided:
 def can_be_met(
     assumption: Requirement, denominators: Sequence[int], events: int, most_added: int
 ) -> bool:
-    """Return whether an assumption can hold after some more events, whoever comes in them.
+    """Return whether an assumption can hold after some more events of any people.
 
     The assumption is one that more people in any group do not break, as :class:`Balanced`,
     :class:`SmallSteps` and :class:`SmallRatioSteps` are. So it is enough to look at the ways in
