@@ -159,6 +159,15 @@ MISTAKES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
+def test_the_report_calls_the_bias_no_difference_of_rates() -> None:
+    shares = simulate_shield(document({"a": ("2/5", "1")}, "0", 6), runs=20).to_markdown()
+    plain = document({}, "1/2", 6)
+    plain["fairness"] = {"property": "demographic_parity", "bound": "1/2"}
+    rates = simulate_shield(plain, runs=20).to_markdown()
+    assert "apart" in rates
+    assert "apart" not in shares
+
+
 @pytest.mark.parametrize(("shares", "horizon"), MISTAKES)
 def test_mistakes(shares: Any, horizon: dict[str, Any]) -> None:
     wrong = document({}, "0", 5, **horizon)

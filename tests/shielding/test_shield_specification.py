@@ -106,7 +106,7 @@ def test_welfare_bounds_as_wide_as_the_bound_will_do(measure: str) -> None:
     welfare = [0.4, 0.5] if measure == "demographic_parity" else [0.45, 0.5]
     made = specified(
         fairness={"property": measure, "bound": 0.1},
-        horizon={"length": 9, "shield": "static-bounded-welfare", "welfare": welfare},
+        horizon={"length": 40, "shield": "static-bounded-welfare", "welfare": welfare},
     )
     assert made.horizon.welfare == tuple(Fraction(str(bound)) for bound in welfare)
 
@@ -141,7 +141,7 @@ def test_changes_by_name_and_by_path() -> None:
 
 def test_changing_the_kind_takes_away_what_only_the_former_has() -> None:
     made = specified(
-        horizon={"length": 10, "shield": "static-bounded-welfare", "welfare": [0.4, 0.5]}
+        horizon={"length": 20, "shield": "static-bounded-welfare", "welfare": [0.4, 0.5]}
     )
     for kind, after in (("finite", "stop"), ("dynamic", "next"), ("static-fair", "next")):
         saved = ShieldSpecification.from_dict(made.to_dict())

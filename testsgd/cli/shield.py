@@ -196,6 +196,7 @@ def advise(
         raise ParameterError(what, where="--probability", remedy="give one between 0 and 1")
     from testsgd.shielding.advice import period_advice
     from testsgd.shielding.call import shield_specification
+    from testsgd.shielding.report.wording import probability_text
 
     wanted = shield_specification(specification, **changes_of(bound, length))
     advice = period_advice(wanted, target=probability)
@@ -205,7 +206,7 @@ def advise(
     )
     for (one, likely), failing in zip(advice.rows, advice.failing, strict=True):
         fails = f", fails with {failing:.2g}" if 0 < failing < 0.0001 else ""
-        text = _probability_text(likely)
+        text = probability_text(likely)
         console.print_line(f"Period of {one}: holds with probability {text}{fails}")
     if advice.shortest is not None:
         console.print_line(f"Shortest period for {probability:g}: {advice.shortest}")
@@ -213,7 +214,7 @@ def advise(
         length, likely = advice.likeliest
         console.print_line(
             f"No period reaches {probability:g}: the likeliest, of {length}, holds with "
-            f"probability {_probability_text(likely)}. A shield static-bounded-welfare or dynamic "
+            f"probability {probability_text(likely)}. A shield static-bounded-welfare or dynamic "
             "needs less."
         )
     else:
@@ -228,13 +229,6 @@ def advise(
             f"period of {wanted.horizon.length}."
         )
     return console.DONE
-
-
-def _probability_text(probability: float) -> str:
-    """Return a probability with four decimals; what is not 0 or 1 is not rounded to it."""
-    if 0.9999 < probability < 1:
-        return "above 0.9999"
-    return "below 0.0001" if 0 < probability < 0.0001 else f"{probability:.4f}"
 
 
 def run(

@@ -18,9 +18,12 @@ import numpy as np
 from testsgd.errors import ParameterError
 from testsgd.fairness import FairnessProperty
 from testsgd.shielding.inputs import InputDistribution
+from testsgd.shielding.requirement import least_counted
 from testsgd.shielding.specification import ShieldSpecification
 
 _LONGEST = 1 << 12
+# Shields whose assumption is about who comes in a period, and not about the history.
+_STATIC = ("static-fair", "static-bounded-welfare")
 # Shares of groups that add up to 1 but for that leave outside else.
 _ROUNDING = 1e-12
 
@@ -183,6 +186,34 @@ def counted_shares(fairness: FairnessProperty, inputs: InputDistribution) -> lis
     return [float(share) for share in counted.sum(axis=1)]
 
 
+def assumption_probability(
+    specification: ShieldSpecification, inputs: InputDistribution
+) -> float | None:
+    """Compute the probability that the assumption of a static periodic shield holds in a period.
+
+    Parameters
+    ----------
+    specification : ShieldSpecification
+    inputs : InputDistribution
+        Who comes.
+
+    Returns
+    -------
+    float or None
+        None if the shield is no static one, or if the probability depends on its decisions.
+    """
+    horizon = specification.horizon
+    if horizon.shield not in _STATIC:
+        return None
+    try:
+        shares = counted_shares(specification.fairness_property, inputs)
+    except ParameterError:
+        return None
+    if horizon.welfare is None:
+        return equal_probability(shares, horizon.length)[0]
+    return enough_probability(shares, horizon.length, least_counted(horizon.welfare))
+
+
 def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -> PeriodAdvice:
     """Return how likely the assumption of a static shield is, and what would make it likely.
 
@@ -217,7 +248,7 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
     if not 0 < target < 1:
         what = f"the probability is {target}"
         raise ParameterError(what, where="target", remedy="give one between 0 and 1")
-    if horizon.shield not in ("static-fair", "static-bounded-welfare"):
+    if horizon.shield not in _STATIC:
         what = f"the promise of a {horizon.shield} shield rests on no number of people in a period"
         remedy = "ask about a static one; testsgd shield simulate says how often others hold"
         raise ParameterError(what, where="horizon.shield", remedy=remedy)
@@ -240,8 +271,7 @@ def period_advice(specification: ShieldSpecification, *, target: float = 0.95) -
             narrowest=None,
             likeliest=likeliest,
         )
-    low, high = horizon.welfare
-    least = math.ceil(1 / (high - low))
+    least = least_counted(horizon.welfare)
     rows = [_probabilities(shares, one, least) for one in lengths]
     most = _largest_least(shares, length, target)
     narrowest = Fraction(1, most) if most else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations
-from math import lcm
+from math import ceil, lcm
 from typing import Protocol
 
 import numpy as np
@@ -160,6 +160,15 @@ class Balanced:
     def holds(self, numerators: Counts, denominators: Counts) -> NDArray[np.bool_]:
         """Return a mask of the states with large enough denominators, shape (n,)."""
         return np.asarray((denominators >= self.least).all(axis=1))
+
+
+def least_counted(welfare: tuple[Fraction, Fraction]) -> int:
+    """Return how often each group must be counted so that its rate can be kept between two bounds.
+
+    One over the distance of the bounds, rounded up: Assumption 1 of the paper on fairness shields.
+    """
+    low, high = welfare
+    return ceil(1 / (high - low))
 
 
 @dataclass(frozen=True)
@@ -325,6 +334,56 @@ class Provided:
         """Return a mask of the states without the assumption or with the requirement, (n,)."""
         is_due = self.assumption.holds(numerators, denominators)
         return ~is_due | self.requirement.holds(numerators, denominators)
+
+
+def can_be_met(
+    assumption: Requirement, denominators: Sequence[int], events: int, most_added: int
+) -> bool:
+    """Return whether an assumption can hold after some more events of any people.
+
+    The assumption is one that more people in any group do not break, as :class:`Balanced`,
+    :class:`SmallSteps` and :class:`SmallRatioSteps` are. So it is enough to look at the ways in
+    which the events are shared out among the groups, each of them counted as often as it can be.
+
+    Parameters
+    ----------
+    assumption : Requirement
+    denominators : sequence of int, length groups
+        The counters so far.
+    events : int
+        How many are to come.
+    most_added : int
+        What one event adds to its group's denominator at most.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> can_be_met(Balanced(2), [3, 0], events=2, most_added=1)
+    True
+    >>> can_be_met(Balanced(2), [3, 0], events=1, most_added=1)
+    False
+    """
+    more = most_added * _shared_out(events, len(denominators))
+    after = np.array(denominators, dtype=np.int64) + more
+    return bool(assumption.holds(np.zeros_like(after), after).any())
+
+
+def _shared_out(events: int, groups: int) -> NDArray[np.int64]:
+    """Return all ways in which events can be shared out among groups, shape (n, groups)."""
+    if groups == 1:
+        return np.full((1, 1), events, dtype=np.int64)
+    if groups == 2:
+        first = np.arange(events + 1, dtype=np.int64)
+        return np.stack([first, events - first], axis=1)
+    return np.concatenate(
+        [
+            np.insert(_shared_out(events - first, groups - 1), 0, first, axis=1)
+            for first in range(events + 1)
+        ]
+    )
 
 
 @dataclass(frozen=True)

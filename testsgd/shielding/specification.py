@@ -26,8 +26,9 @@ from testsgd.fairness.conditioned_groups import (
     with_names_of,
 )
 from testsgd.fairness.property import FairnessPart, GroupNames
+from testsgd.report.formatting import plural
 from testsgd.shielding.inputs import InputDistribution, InputLog, TableRow, checked_costs, read_log
-from testsgd.shielding.requirement import BiasAtMost
+from testsgd.shielding.requirement import BiasAtMost, least_counted
 
 ShieldKind = Literal["finite", "static-fair", "static-bounded-welfare", "dynamic"]
 # Keys of a horizon that one kind of shield has, and keys of the inputs that exclude each other or
@@ -281,6 +282,7 @@ class ShieldSpecification(ExactDocument):
             what = f"{ends}, more than the bound, {self.bound}"
             raise mistake(("horizon", "welfare"), what, "narrow the bounds")
         self._check_equal_shares()
+        self._check_enough_people()
         if self.inputs.table is not None:
             self._check_table()
         return self
@@ -299,6 +301,28 @@ class ShieldSpecification(ExactDocument):
             )
             remedy = f"give a multiple of {groups}, such as {length + groups - length % groups}"
             raise mistake(("horizon", "length"), what, remedy)
+
+    def _check_enough_people(self) -> None:
+        """Raise the mistake of a period in which not enough people of every group can come."""
+        length, groups = self.horizon.length, len(self.groups.names)
+        welfare = self.horizon.welfare
+        if welfare is None:
+            return
+        least = least_counted(welfare)
+        # What one decision adds to a denominator at most, whatever is decided and its label.
+        most_added = max(whole for row in self.fairness_property.denominator for whole in row)
+        needed = groups * -(-least // most_added)
+        if length >= needed:
+            return
+        what = (
+            f"a static-bounded-welfare shield promises something where each of {groups} groups is "
+            f"counted at least {least} times, which never happens in {plural(length, 'decision')}"
+        )
+        remedy = f"give at least {needed}"
+        most_counted = most_added * (length // groups)
+        if most_counted and Fraction(1, most_counted) <= self.bound:
+            remedy += f", or welfare bounds at least {Fraction(1, most_counted)} apart"
+        raise mistake(("horizon", "length"), what, remedy)
 
     def _check_shares(self) -> None:
         """Raise the mistake of shares of unknown groups, or over periods."""

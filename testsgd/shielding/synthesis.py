@@ -36,6 +36,7 @@ from testsgd.shielding.requirement import (
     SmallRatioSteps,
     SmallSteps,
     WelfareWithin,
+    least_counted,
 )
 from testsgd.shielding.solving.lattice import Ints
 
@@ -214,9 +215,8 @@ def static_welfare_problem(
     This is asked only of runs in which every group's denominator is at least one over the distance
     of the bounds, rounded up (Assumption 1).
     """
-    low, high = welfare
-    enough = Balanced(math.ceil(1 / (high - low)))
-    return ShieldProblem(fairness, Provided(enough, WelfareWithin(low, high)), inputs, horizon)
+    enough = Balanced(least_counted(welfare))
+    return ShieldProblem(fairness, Provided(enough, WelfareWithin(*welfare)), inputs, horizon)
 
 
 def dynamic_problem(

@@ -206,7 +206,10 @@ def _biases(summary: SimulationSummary) -> tuple[blocks.Block, ...]:
         f"Bars: share of the runs, in per cent, by their bias at the end{last}. Both drawings have "
         f"the same scale across, and each its own upwards. Dashed: the {name}.",
     )
-    about = f"How far apart the groups' rates are at the end{last}. Orange lies above the bound."
+    about = "How far apart the groups' rates are"
+    if summary.requirement.measure == "share":
+        about = "How far a group's share of all who are accepted lies outside of its range"
+    about += f" at the end{last}. Orange lies above the bound."
     return Paragraph(about), figure, sides_table(summary)
 
 

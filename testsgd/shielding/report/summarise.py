@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from testsgd.fairness.wording import counted_property
 from testsgd.report.summaries import package_versions, present_moment
 from testsgd.scoring import clopper_pearson
+from testsgd.shielding.advice import assumption_probability
 from testsgd.shielding.parameters import SimulationParameters
 from testsgd.shielding.report import summary as documents
 from testsgd.shielding.report.summary import (
@@ -21,6 +22,7 @@ from testsgd.shielding.report.summary import (
     SimulationSummary,
 )
 from testsgd.shielding.report.verdict import PENDING, simulation_verdict, synthesis_verdict
+from testsgd.shielding.requirement import least_counted
 from testsgd.shielding.solving import WindowedPolicy
 
 if TYPE_CHECKING:
@@ -159,6 +161,7 @@ def summarise_synthesis(
     stored_bytes: int | None = None,
 ) -> ShieldSummary:
     """Return the document of a synthesis, with the memory predicted and the size of the file."""
+    welfare = specification.horizon.welfare
     without_verdict = ShieldSummary(
         created=present_moment(),
         versions=package_versions(_PACKAGES),
@@ -171,6 +174,8 @@ def summarise_synthesis(
             predicted_bytes=predicted_bytes,
             stored_bytes=stored_bytes,
             storage="windows" if isinstance(solution.policy, WindowedPolicy) else "whole",
+            least_counted=None if welfare is None else least_counted(welfare),
+            assumption_probability=assumption_probability(specification, inputs),
         ),
         verdict=PENDING,
     )

@@ -87,6 +87,16 @@ class SynthesisSummary(Part):
     )
     stored_bytes: Count | None = Field(description="size of the shield's file; null: none written")
     storage: Literal["whole", "windows"] = Field(description="all decisions, or window by window")
+    least_counted: Count | None = Field(
+        None,
+        description="how often each group must be counted in a period, by the assumption of "
+        "bounded welfare; null: nothing like it is assumed",
+    )
+    assumption_probability: Share | None = Field(
+        None,
+        description="that the assumption of a static periodic shield holds in a period, by the "
+        "distribution; null: it depends on more than who comes, or nothing is assumed",
+    )
 
 
 class ShieldSummary(Part):

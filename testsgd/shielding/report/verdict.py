@@ -21,7 +21,7 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
     assumption = list[str]()
     if requirement.shield != "finite":
         condition = "as long as its assumption holds"
-        assumption = [f"The assumption is that {ASSUMPTIONS[requirement.shield]}."]
+        assumption = [_assumption(summary)]
     took = []
     if synthesis.seconds is not None:
         took.append(f"the synthesis took {seconds(synthesis.seconds)}")
@@ -41,6 +41,18 @@ def synthesis_verdict(summary: ShieldSummary) -> ShieldVerdict:
             *([f"{took[0][0].upper()}{'; '.join(took)[1:]}."] if took else []),
         ],
     )
+
+
+def _assumption(summary: ShieldSummary) -> str:
+    """Return the sentence on what a periodic shield assumes, and how likely that is."""
+    synthesis = summary.synthesis
+    sentence = f"The assumption is that {ASSUMPTIONS[summary.requirement.shield]}"
+    if synthesis.least_counted is not None:
+        sentence += f": each group is counted at least {plural(synthesis.least_counted, 'time')}"
+    if synthesis.assumption_probability is not None:
+        probability = wording.probability_text(synthesis.assumption_probability)
+        sentence += f". In one period it holds with probability {probability} by the distribution"
+    return f"{sentence}."
 
 
 def without_times(summary: ShieldSummary) -> ShieldSummary:

@@ -55,6 +55,13 @@ def cost_text(cost: float) -> str:
     return f"{cost:.4g}"
 
 
+def probability_text(probability: float) -> str:
+    """Return a probability with four decimals; what is not 0 or 1 is not rounded to it."""
+    if 0.9999 < probability < 1:
+        return "above 0.9999"
+    return "below 0.0001" if 0 < probability < 0.0001 else f"{probability:.4f}"
+
+
 def loss_text(loss: float) -> str:
     """Return a loss of accuracy in percentage points as text; a gain has a minus."""
     digits = f"{100 * abs(loss):.1f}"

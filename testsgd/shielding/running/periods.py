@@ -13,7 +13,12 @@ import numpy as np
 from testsgd.errors import InfeasibleShieldError
 from testsgd.shielding import synthesis
 from testsgd.shielding.inputs import InputDistribution
-from testsgd.shielding.requirement import EqualDenominators, Provided, Requirement
+from testsgd.shielding.requirement import (
+    EqualDenominators,
+    Provided,
+    Requirement,
+    can_be_met,
+)
 from testsgd.shielding.running.state import CounterLayout, ShieldState, Tally, added
 from testsgd.shielding.specification import ShieldSpecification
 
@@ -326,6 +331,23 @@ class PeriodPolicy:
         if self.bound is None or solution is None:
             return True
         return all(solution.can_keep(step, tally) for tally in tallies)
+
+    def can_be_due(self, step: int, denominators: Collection[Tally]) -> bool:
+        """Return whether the bound can still be due at the end of this period.
+
+        It is not if the assumption has failed, or can hold no more whoever comes. `denominators`
+        are of this period, one a group, as they can be after `step` decisions. True as well if the
+        promise of the period alone rests on no assumption.
+        """
+        requirement = self._problem.requirement
+        if not isinstance(requirement, Provided):
+            return True
+        most_added = max(map(max, self.specification.fairness_property.denominator))
+        left = self.horizon - step
+        return any(
+            can_be_met(requirement.assumption, counted, left, most_added)
+            for counted in denominators
+        )
 
     def first_solution(self) -> synthesis.Solution:
         """Return the solution of the first period, found again if it was freed."""

@@ -494,6 +494,13 @@ class Shield:
             self._kept_from = (present, self._policy.can_keep(state.step, tallies))
         return self._kept_from[1]
 
+    def _can_be_due(self) -> bool:
+        """Return whether the assumption of this period holds, or can hold at its end."""
+        state = self._state
+        tallies = state.with_each_label(state.counts, state.waiting)
+        denominators = [state.layout.totals(tally)[1] for tally in tallies]
+        return self._policy.can_be_due(state.step, denominators)
+
     def prepare(self) -> None:
         """Start the next period now if one is due, so that no decision waits for its synthesis.
 
@@ -577,11 +584,15 @@ class Shield:
         """What is left of the promise of this period; see also `guarantee_over_periods`.
 
         "holds", "lost since decision N" if a person overruled the shield so that the bound cannot
-        be kept any more for all who may come, or "none" if no shield exists for the period. What is
-        lost holds again if the people who come make it possible again.
+        be kept any more for all who may come, "assumption failed" if what the promise of a period
+        rests on has failed or can hold no more whoever comes, so that nothing is promised for it,
+        or "none" if no shield exists for the period. What is lost holds again if the people who
+        come make it possible again.
         """
         if not self.active:
             return "none"
+        if not self._can_be_due():
+            return "assumption failed"
         if self._state.lost_since is None or self._can_keep():
             return "holds"
         return f"lost since decision {self._state.lost_since}"
