@@ -64,6 +64,7 @@ from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of,
 from testsgd.models import (
     CheckedFunction,
     Model,
+    OpenedModel,
     adapted,
     as_numbers,
     has_probabilities,
@@ -196,11 +197,15 @@ def audit_model_by_metrics(
     if sample_weight is not None:
         weights = _chosen(sample_weight, chosen, where="sample_weight", rows=len(given))
     opened = None
-    if isinstance(model, (str, Path)):
-        opened = open_model(model, trust_pickle=trust_pickle)
     called = None
-    if opened is not None:
-        called = opened.name if opened.file is None else str(model)
+    if isinstance(model, OpenedModel):
+        # It was opened to read the rows.
+        opened = model
+        called = opened.name
+    elif isinstance(model, (str, Path)):
+        opened = open_model(model, trust_pickle=trust_pickle)
+        if opened is not None:
+            called = opened.name if opened.file is None else str(model)
     asked = adapted(model if opened is None else opened.model)
     with shown_progress(progress) as reporter:
         answers = _ask(
