@@ -16,7 +16,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 import testsgd
 from testsgd.auditing import AuditResult, audit_file
-from testsgd.metrics import MetricsResult, audit_file_of_model
+from testsgd.auditing.report.summary import UnknownCategories
+from testsgd.auditing.report.unknown_categories import unknown_category_sentences
+from testsgd.metrics import MetricsResult, audit_described_by_metrics, audit_file_of_model
 
 QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
 
@@ -74,3 +76,80 @@ def test_a_file_of_text_is_audited_as_the_frame_that_pandas_reads(
     assert isinstance(by_metrics, MetricsResult)
     [rate] = {abs(effect) for effect in by_metrics.groups["effect"].round(6)}
     assert rate == pytest.approx(abs(truth.summary.groups[0].difference), abs=1e-5)
+
+
+def described(frame: pd.DataFrame) -> dict[str, Any]:
+    jobs = sorted(frame["job"].unique())
+    return {
+        "dataset": {"name": "people"},
+        "label": {"column": "ok", "favourable": "1", "values": ["0", "1"]},
+        "features": {
+            "sex": {"type": "categorical", "values": ["F", "M"], "sensitive": True},
+            "job": {"type": "categorical", "values": jobs},
+            "x": {"type": "decimal", "range": [-9, 9]},
+        },
+    }
+
+
+@pytest.mark.parametrize("by", ["frame", "description", "metrics", "described metrics", "rate"])
+def test_what_an_encoder_does_not_know_is_said(by: str) -> None:
+    model = fitted(people("clerk", "nurse "))
+    frame = people("clerk", "nurse")
+    rows, label = frame.drop(columns="ok"), frame["ok"]
+    sex: dict[str, Any] = {"sensitive_features": ["sex"]}
+    result: Any
+    if by == "frame":
+        result = testsgd.audit(model, rows, label, **sex, **QUICK)
+    elif by == "rate":
+        result = testsgd.audit(model, rows, label, metric="true_positive_rate", **sex, **QUICK)
+    elif by == "description":
+        result = testsgd.audit(model, frame, described(frame), **QUICK)
+    elif by == "metrics":
+        result = testsgd.audit_model_by_metrics(model, rows, label, **sex)
+    else:
+        result = audit_described_by_metrics(model, frame, described(frame))
+    [unknown] = result.summary.model.unknown_categories
+    assert (unknown.column, unknown.values, unknown.known[0]) == ("job", ["nurse"], "nurse ")
+    audited = label == 1 if by == "rate" else label >= 0
+    assert unknown.share == pytest.approx((frame["job"] == "nurse")[audited].mean())
+    about = [item for item in result.summary.verdict.sentences if "“nurse”" in item]
+    certain = [item for item in result.summary.verdict.sentences if "95%" in item]
+    sentences = result.summary.verdict.sentences
+    assert len(about) == 1
+    assert not certain or sentences.index(about[0]) < sentences.index(certain[0])
+
+
+def test_nothing_is_said_of_cells_that_are_known_or_missing() -> None:
+    frame = people("clerk", "nurse ")
+    model = fitted(frame)
+    rows = frame.drop(columns="ok").copy()
+    rows.loc[:20, "job"] = None
+    result = testsgd.audit(model, rows, frame["ok"], sensitive_features=["sex"], **QUICK)
+    assert result.summary.model.unknown_categories == []
+
+
+def test_a_function_has_no_encoders() -> None:
+    model = fitted(people("clerk", "nurse "))
+    frame = people("clerk", "nurse")
+
+    def answers(rows: pd.DataFrame) -> Any:
+        return model.predict(rows[["job", "x"]])
+
+    result = testsgd.audit(
+        answers, frame.drop(columns="ok"), frame["ok"], sensitive_features=["sex"], **QUICK
+    )
+    assert result.summary.model.unknown_categories == []
+
+
+def test_few_values_and_columns_are_named() -> None:
+    found = [
+        UnknownCategories(
+            column=f"c{place}", values=[1, "1", True], distinct=9, rows=5, share=0.1, known=[2.5]
+        )
+        for place in range(5)
+    ]
+    sentences = unknown_category_sentences(found)
+    assert sum("“1”" in sentence for sentence in sentences) == 3
+    assert sum("6 other" in sentence for sentence in sentences) == 3
+    assert not any("c4" in sentence for sentence in sentences)
+    assert unknown_category_sentences([]) == []
