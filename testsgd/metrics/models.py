@@ -595,7 +595,7 @@ def _of_model(
     if others is not None:
         label = label.model_copy(update={"others": list(others)})
     data = result.summary.data.model_copy(update={"predictions_given": False, "label": label})
-    verdict = _said_first(result.summary.verdict, unknown)
+    verdict = _with_unknown_categories(result.summary.verdict, unknown)
     summary = result.summary.model_copy(update={"model": model, "data": data, "verdict": verdict})
     return MetricsResult(summary, result.findings, joined_by=result.joined_by)
 
@@ -680,8 +680,10 @@ def _unknown_categories(
     return unknown_categories(model, rows, columns)
 
 
-def _said_first(verdict: MetricsVerdict, unknown: Sequence[UnknownCategories]) -> MetricsVerdict:
-    """Return a verdict that says first which cells encoders of the model were not fitted to."""
+def _with_unknown_categories(
+    verdict: MetricsVerdict, unknown: Sequence[UnknownCategories]
+) -> MetricsVerdict:
+    """Return a verdict that begins with the cells that encoders were not fitted to."""
     if not unknown:
         return verdict
     from testsgd.auditing.report.unknown_categories import unknown_category_sentences

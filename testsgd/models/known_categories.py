@@ -50,8 +50,7 @@ def known_categories(model: Any, columns: Sequence[str]) -> dict[str, list[Any]]
     # A property of a foreign class may raise anything, and what cannot be read is left out.
     with contextlib.suppress(Exception):
         for name, categories in _encoded(getattr(model, "__self__", model), tuple(columns)):
-            before = known.setdefault(name, [])
-            before += [value for value in categories if value not in before]
+            known[name] = list(dict.fromkeys([*known.get(name, []), *categories]))
     return known
 
 

@@ -1,4 +1,4 @@
-"""What is said of cells that no encoder of the model was fitted to; loaded only with encoders."""
+"""How cells that no encoder of the model was fitted to are described, in data and in words."""
 
 from __future__ import annotations
 
