@@ -77,6 +77,7 @@ RESULT = {
     "FeatureSummary": "`data.features[]`",
     "InferredColumnSummary": "`data.inferred[]`",
     "ModelSummary": "`model`",
+    "UnknownCategories": "`model.unknown_categories[]`",
     "AuditParameters": "`parameters`",
     "Charts": "`charts`",
     "FeatureRates": "`charts.features[]`",
@@ -130,6 +131,7 @@ MITIGATION = {
     "FeatureSummary": "`data.features[]`",
     "InferredColumnSummary": "`data.inferred[]`",
     "ModelSummary": "`original` and `retrained`",
+    "UnknownCategories": "`unknown_categories[]` of `original` and `retrained`",
 }
 METRICS = {
     "": "The document",
@@ -162,6 +164,7 @@ METRICS = {
     "FeatureSummary": "`data.features[]`",
     "InferredColumnSummary": "`data.inferred[]`",
     "AskedModel": "`model`",
+    "UnknownCategories": "`model.unknown_categories[]`",
 }
 COMPARISON = {
     "": "The document",
@@ -178,6 +181,7 @@ COMPARISON = {
     "FeatureSummary": "`data.features[]`",
     "InferredColumnSummary": "`data.inferred[]`",
     "ModelSummary": "`model`",
+    "UnknownCategories": "`model.unknown_categories[]`",
 }
 FRONTIER = {
     "": "The document",

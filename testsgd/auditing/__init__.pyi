@@ -19,6 +19,7 @@ from .fixed_groups import GroupMeasure as GroupMeasure
 from .fixed_groups import measure_groups as measure_groups
 from .given_rows import names_for_model as names_for_model
 from .given_rows import rows_of as rows_of
+from .given_rows import with_known_cells as with_known_cells
 from .given_rows import with_sensitive as with_sensitive
 from .inputs import check_model_first as check_model_first
 from .inputs import check_sensitive_differ as check_sensitive_differ

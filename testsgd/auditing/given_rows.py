@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,17 @@ from testsgd.data import (
     as_pandas,
     check_row_order,
     fetched,
+    read_frame,
 )
 from testsgd.data.cells import check_distinct_names, check_one_level
+from testsgd.data.frames import MISSING_TEXTS, is_typed_file
 from testsgd.errors import DataError
 from testsgd.models import (
+    OpenedModel,
     adapted,
+    open_model,
 )
+from testsgd.models.blackbox import may_have_encoders, named_columns
 
 
 def rows_of(data: Any) -> pd.DataFrame:
@@ -85,6 +91,69 @@ def names_for_model(model: Any, data: Any) -> dict[str, Any]:
     if adapted(model) is not model:
         return {}
     return {str(name): name for name in data.columns if not isinstance(name, str)}
+
+
+def with_known_cells(
+    frame: pd.DataFrame,
+    path: Path,
+    model: Any,
+    *,
+    answers: Sequence[str],
+    encoding: str | None,
+    trust_pickle: bool,
+) -> tuple[pd.DataFrame, Any]:
+    """Return the rows of a file with the cells that a model's encoders know, and the model, opened.
+
+    A file of text is read without blanks at the ends of cells, and with missing cells where a mark
+    such as ``?`` stands. A model of scikit-learn may have been fitted to the cells as they are.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The rows as :func:`testsgd.data.read_frame` reads them.
+    path : pathlib.Path
+        The file.
+    model : object
+        As for :func:`testsgd.audit`.
+    answers : sequence of str
+        Columns that are not for the model, such as that of the labels.
+    encoding : str or None
+        As for :func:`testsgd.data.read_frame`.
+    trust_pickle : bool
+        As for :func:`testsgd.audit`.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        With other cells only in columns that an encoder takes.
+    model : object
+        The model that was given, or what it was opened as, which is not to be opened twice.
+    """
+    if is_typed_file(path):
+        return frame, model
+    if isinstance(model, (str, Path)):
+        opened = open_model(model, trust_pickle=trust_pickle)
+        if opened is not None:
+            name = opened.name if opened.file is None else str(model)
+            model = replace(opened, name=name)
+    estimator = model.model if isinstance(model, OpenedModel) else model
+    if not may_have_encoders(estimator):
+        return frame, model
+    # Imported here: most models are not of scikit-learn.
+    from testsgd.data.known_cells import is_read_otherwise
+    from testsgd.models.known_categories import known_categories, unknown_cells
+
+    given = [name for name in frame.columns if name not in answers]
+    known = known_categories(estimator, named_columns(estimator, given) or given)
+    known = {name: categories for name, categories in known.items() if name in given}
+    are_read_otherwise = any(
+        is_read_otherwise(category, missing=MISSING_TEXTS)
+        for categories in known.values()
+        for category in categories
+    )
+    if are_read_otherwise or unknown_cells(frame, known):
+        frame = read_frame(path, encoding=encoding, known=known)
+    return frame, model
 
 
 def with_sensitive(

@@ -21,7 +21,12 @@ from testsgd.auditing.answer_columns import (
     spread_positions,
 )
 from testsgd.auditing.column_uses import check_columns, no_sensitive_feature
-from testsgd.auditing.given_rows import names_for_model, rows_of, with_sensitive
+from testsgd.auditing.given_rows import (
+    names_for_model,
+    rows_of,
+    with_known_cells,
+    with_sensitive,
+)
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
@@ -55,6 +60,7 @@ from testsgd.models import (
     CallableModel,
     LoadedModel,
     Model,
+    OpenedModel,
     adapted,
     check_has_classes,
     load_model,
@@ -225,7 +231,12 @@ def model_and_rows(
     if given_names is None:
         given_names = names_for_model(model, rows)
     file = None
-    if isinstance(model, (str, Path)):
+    if isinstance(model, OpenedModel):
+        # It was opened to read the rows.
+        called = model.name
+        file = model.file
+        model = model.model
+    elif isinstance(model, (str, Path)):
         called = str(model)
         opened = open_model(model, trust_pickle=trust_pickle)
         if opened is None:
@@ -400,9 +411,19 @@ def audit_file(
     check_columns(frame, named, known)
     if not sensitive_features:
         raise no_sensitive_feature(frame, named)
+    answers = [item for item in (predictions, label) if item is not None]
+    if predictions is None:
+        frame, model = with_known_cells(
+            frame,
+            Path(path),
+            model,
+            answers=answers,
+            encoding=encoding,
+            trust_pickle=trust_pickle,
+        )
     name = Path(path).name.partition(".")[0]
     labels = None if label is None else frame[label]
-    features = frame.drop(columns=[item for item in (predictions, label) if item is not None])
+    features = frame.drop(columns=answers)
     if predictions is None:
         with classes_of_file(f"{path}, column {label!r}", instead=LABELS_LEFT_OUT):
             return audit_undescribed(

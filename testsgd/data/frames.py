@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,12 @@ def parsing_of(path: Path, encoding: str | None = None) -> CellParsing | None:
         return _parsing(plain, _kind(path), encoding)
 
 
-def read_frame(path: Path, *, encoding: str | None = None) -> pd.DataFrame:
+def read_frame(
+    path: Path,
+    *,
+    encoding: str | None = None,
+    known: Mapping[str, Collection[Any]] | None = None,
+) -> pd.DataFrame:
     r"""Read a file of rows, each column with the type that its cells show.
 
     Parameters
@@ -91,6 +96,9 @@ def read_frame(path: Path, *, encoding: str | None = None) -> pd.DataFrame:
         those of text may be compressed (.gz, .bz2, .xz, .zst, .zip).
     encoding : str, optional
         That of a file of cells (.csv, .tsv, .txt), such as ``"latin-1"``; by default UTF-8.
+    known : mapping of str to collection, optional
+        The categories of columns that a model's encoders know. Cells of a file of text that they
+        know as they are written, or as numbers, are given so.
 
     Returns
     -------
@@ -129,14 +137,14 @@ def read_frame(path: Path, *, encoding: str | None = None) -> pd.DataFrame:
         raise DataError("there is no such file", where=str(path), remedy="check the path")
     try:
         check_regular(path)
-        frame = reader(path) if reader is not _separated else _separated(path, encoding)
+        frame = reader(path) if reader is not _separated else _separated(path, encoding, known)
     except (DataError, ParameterError):
         raise
     except (OSError, ValueError, EOFError, pd.errors.ParserError) as error:
         if isinstance(error, UnicodeError) and encoding is not None:
             raise _other_encoding(path, encoding) from error
-        known = getattr(error, "strerror", None) or str(error)
-        reason = known.splitlines()[0] if known else type(error).__name__
+        what = getattr(error, "strerror", None) or str(error)
+        reason = what.splitlines()[0] if what else type(error).__name__
         raise DataError(
             f"the file cannot be read ({reason})", where=str(path), remedy="check that it is whole"
         ) from error
@@ -154,16 +162,32 @@ def _kind(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def _separated(path: Path, encoding: str | None = None) -> pd.DataFrame:
+def _separated(
+    path: Path,
+    encoding: str | None = None,
+    known_to_model: Mapping[str, Collection[Any]] | None = None,
+) -> pd.DataFrame:
     with plain_file(path, compressed=True) as plain:
         parsing = _parsing(plain, _kind(path), encoding)
         _check_header(plain, parsing, where=str(path))
         cells = cells_of_plain_file(plain, parsing, where=str(path), described=False)
+        written = cells
+        if known_to_model and _begin_with_blanks(known_to_model):
+            written = _with_blanks(plain, parsing, cells, where=str(path))
     known = pd.DataFrame({name: _known(cells[name]) for name in cells.columns})
     # Elsewhere a comma in a cell may be one of thousands.
     commas = parsing.separator in WITH_DECIMAL_COMMAS
     certain = commas and are_decimal_commas(known.mask(known == MISSING), parsing.separator)
     read = {name: _typed(known[name], commas=commas, certain=certain) for name in known.columns}
+    if known_to_model:
+        # Imported here: most models have no encoder that can be read.
+        from testsgd.data.known_cells import as_known
+
+        read |= {
+            name: as_known(written[name], read[name], categories)
+            for name, categories in known_to_model.items()
+            if name in read
+        }
     frame = pd.DataFrame(read)
     examples = {
         str(name): example
@@ -173,6 +197,28 @@ def _separated(path: Path, encoding: str | None = None) -> pd.DataFrame:
     if examples:
         frame.attrs[DECIMAL_COMMAS] = examples
     return frame
+
+
+def _begin_with_blanks(known: Mapping[str, Collection[Any]]) -> bool:
+    """Return whether a category that an encoder knows is a text that begins with a blank."""
+    texts = (item for items in known.values() for item in items if isinstance(item, str))
+    return any(text != text.lstrip() for text in texts)
+
+
+def _with_blanks(
+    plain: Path, parsing: CellParsing, cells: pd.DataFrame, *, where: str
+) -> pd.DataFrame:
+    """Return the cells of a file with the blanks before them; as they are, if it has others so.
+
+    A quotation mark behind a blank is no quotation then.
+    """
+    try:
+        written = cells_of_plain_file(plain, parsing, where=where, blanks=True, described=False)
+    except DataError:
+        return cells
+    if written.shape != cells.shape:
+        return cells
+    return written.set_axis(cells.columns, axis=1)
 
 
 def _comma_example(texts: pd.Series[Any], read: pd.Series[Any]) -> str | None:

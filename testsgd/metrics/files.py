@@ -18,6 +18,7 @@ from testsgd.auditing import (
     check_columns,
     check_not_sensitive,
     no_sensitive_feature,
+    with_known_cells,
 )
 from testsgd.data import (
     DatasetSpecification,
@@ -527,13 +528,22 @@ def audit_file_of_model(
     check_columns(frame, columns, sensitive_features)
     if not sensitive_features:
         raise no_sensitive_feature(frame, columns)
-    rows = frame.drop(columns=[column for column in columns.values() if column is not None])
+    answers = [column for column in columns.values() if column is not None]
     labels = None if label is None else frame[label]
     name = Path(path).name.partition(".")[0]
     by_metrics = weights is not None or not options.keys().isdisjoint(ONLY_FOR_METRICS)
     of_numbers = labels is not None and are_numbers(labels) and options.get("favourable") is None
     if before is not None:
         before(MetricsResult if by_metrics or of_numbers else AuditResult, name)
+    frame, model = with_known_cells(
+        frame,
+        Path(path),
+        model,
+        answers=answers,
+        encoding=encoding,
+        trust_pickle=options.get("trust_pickle", False),
+    )
+    rows = frame.drop(columns=answers)
     with classes_of_file(f"{path}, column {label!r}", instead=LABELS_LEFT_OUT):
         if by_metrics or of_numbers:
             return audit_model_by_metrics(

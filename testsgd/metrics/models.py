@@ -32,6 +32,7 @@ from testsgd.auditing import (
     values_of,
     with_sensitive,
 )
+from testsgd.auditing.report.summary import UnknownCategories
 from testsgd.data import (
     Label,
     Table,
@@ -58,7 +59,7 @@ from testsgd.metrics.given_predictions import are_numbers, read_predictions
 from testsgd.metrics.options import MetricOptions
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.predictions import Predictions
-from testsgd.metrics.report.summary import AskedModel
+from testsgd.metrics.report.summary import AskedModel, MetricsVerdict
 from testsgd.metrics.result import MetricsResult
 from testsgd.metrics.shared_steps import (
     WITHOUT_METRICS,
@@ -70,8 +71,10 @@ from testsgd.metrics.shared_steps import (
     with_rule,
 )
 from testsgd.models import (
+    CallableModel,
     CheckedFunction,
     Model,
+    OpenedModel,
     adapted,
     as_numbers,
     has_probabilities,
@@ -80,7 +83,12 @@ from testsgd.models import (
     open_model,
 )
 from testsgd.models.answers import DEFAULT_THRESHOLD, no_answer, no_scores
-from testsgd.models.blackbox import check_column_count, named_columns, positional_width
+from testsgd.models.blackbox import (
+    check_column_count,
+    may_have_encoders,
+    named_columns,
+    positional_width,
+)
 from testsgd.parameters import show_parameters
 from testsgd.progress import Counter, Progress, named, shown_progress
 from testsgd.sampling import BATCH_ROWS
@@ -204,11 +212,15 @@ def audit_model_by_metrics(
     if sample_weight is not None:
         weights = _chosen(sample_weight, chosen, where="sample_weight", rows=len(given))
     opened = None
-    if isinstance(model, (str, Path)):
-        opened = open_model(model, trust_pickle=trust_pickle)
     called = None
-    if opened is not None:
-        called = opened.name if opened.file is None else str(model)
+    if isinstance(model, OpenedModel):
+        # It was opened to read the rows.
+        opened = model
+        called = opened.name
+    elif isinstance(model, (str, Path)):
+        opened = open_model(model, trust_pickle=trust_pickle)
+        if opened is not None:
+            called = opened.name if opened.file is None else str(model)
     asked = adapted(model if opened is None else opened.model)
     with shown_progress(progress) as reporter:
         answers = _ask(
@@ -272,6 +284,7 @@ def audit_model_by_metrics(
         queries=answers.queries,
         together=answers.together,
         others=answers.others,
+        unknown=_unknown_categories(asked, given.iloc[chosen]),
     )
 
 
@@ -401,6 +414,11 @@ def audit_described_by_metrics(
         queries=asked.queries,
         together=label.together,
         others=_other_labels(loaded.model, label),
+        unknown=_unknown_categories(
+            loaded.origin,
+            table.frame,
+            loaded.model.columns if isinstance(loaded.model, CallableModel) else None,
+        ),
     )
 
 
@@ -570,20 +588,24 @@ def _of_model(
     queries: int,
     together: tuple[str, ...],
     others: tuple[str, ...] | None,
+    unknown: list[UnknownCategories],
 ) -> MetricsResult:
     """Return the result of an audit of predictions as one of the model that was asked for them.
 
     `together` are the classes that the favourable one is made of, if they are several; `others`
-    take the place of the other classes.
+    take the place of the other classes; `unknown` are cells that its encoders were not fitted to.
     """
-    model = AskedModel(name=name, file_sha256=file_sha256, queries=queries)
+    model = AskedModel(
+        name=name, file_sha256=file_sha256, queries=queries, unknown_categories=unknown
+    )
     label = result.summary.data.label
     if together:
         label = label.model_copy(update={"together": list(together)})
     if others is not None:
         label = label.model_copy(update={"others": list(others)})
     data = result.summary.data.model_copy(update={"predictions_given": False, "label": label})
-    summary = result.summary.model_copy(update={"model": model, "data": data})
+    verdict = _with_unknown_categories(result.summary.verdict, unknown)
+    summary = result.summary.model_copy(update={"model": model, "data": data, "verdict": verdict})
     return MetricsResult(summary, result.findings, joined_by=result.joined_by)
 
 
@@ -653,6 +675,30 @@ def _note_on_unknown(model: Model) -> str | None:
         return None
     listed = ", ".join(unknown[:8])
     return f"predictions that are no true label, each a class of its own: {listed}"
+
+
+def _unknown_categories(
+    model: Any, rows: pd.DataFrame, columns: Sequence[str] | None = None
+) -> list[UnknownCategories]:
+    """Return the cells that a model's encoders were not fitted to; none if it has no encoders."""
+    if not may_have_encoders(model):
+        return []
+    # Imported here: most models have no encoder that can be read.
+    from testsgd.auditing.report.unknown_categories import unknown_categories
+
+    return unknown_categories(model, rows, columns)
+
+
+def _with_unknown_categories(
+    verdict: MetricsVerdict, unknown: Sequence[UnknownCategories]
+) -> MetricsVerdict:
+    """Return a verdict that begins with the cells that encoders were not fitted to."""
+    if not unknown:
+        return verdict
+    from testsgd.auditing.report.unknown_categories import unknown_category_sentences
+
+    sentences = [*unknown_category_sentences(unknown), *verdict.sentences]
+    return verdict.model_copy(update={"sentences": sentences})
 
 
 def _true_classes(table: Table, model: Model, classes: pd.Series[Any] | None) -> pd.Series[Any]:

@@ -374,6 +374,18 @@ def is_booster(source: Any, library: str) -> bool:
     return type(source).__name__ == "Booster" and _library_of(source) == library
 
 
+def may_have_encoders(source: Any) -> bool:
+    """Return whether an object, or that of a method, is of the kind of scikit-learn's estimators.
+
+    Examples
+    --------
+    >>> may_have_encoders(len), may_have_encoders(None)
+    (False, False)
+    """
+    owner = getattr(source, "__self__", source)
+    return "sklearn" in sys.modules and hasattr(owner, "fit") and hasattr(owner, "predict")
+
+
 def is_catboost(source: Any) -> bool:
     """Return whether an object is a plain ``CatBoost``, which has no answers of its own kind.
 

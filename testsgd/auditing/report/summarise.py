@@ -39,7 +39,8 @@ from testsgd.auditing.report.summary import AuditSummary, GroupSummary
 from testsgd.auditing.report.verdict import PENDING, verdict
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.auditing.report.wording import DISAGREEMENT, disagree
-from testsgd.models import CheckedFunction, PredictionColumn
+from testsgd.models import CallableModel, CheckedFunction, PredictionColumn
+from testsgd.models.blackbox import may_have_encoders
 from testsgd.report.formatting import count, series
 from testsgd.report.summaries import RuleSummary, package_versions, present_moment
 from testsgd.rules import Rule
@@ -267,6 +268,7 @@ def model_summary(findings: Findings) -> document.ModelSummary:
         reading = {"other_labels": loaded.model.others}
     return document.ModelSummary.of(
         loaded.model,
+        unknown_categories=_unknown_categories(findings),
         fingerprint=findings.model_fingerprint,
         accuracy=findings.accuracy,
         changing=findings.changing,
@@ -280,6 +282,18 @@ def model_summary(findings: Findings) -> document.ModelSummary:
         passed_through=loaded.passed,
         **reading,
     )
+
+
+def _unknown_categories(findings: Findings) -> list[document.UnknownCategories]:
+    """Describe the cells that encoders of the model were not fitted to, if these can be read."""
+    loaded = findings.model
+    if not isinstance(findings, TableFindings) or not may_have_encoders(loaded.origin):
+        return []
+    # Imported here: most models have no encoder that can be read.
+    from testsgd.auditing.report.unknown_categories import unknown_categories
+
+    given = loaded.model.columns if isinstance(loaded.model, CallableModel) else None
+    return unknown_categories(loaded.origin, findings.table.frame, given)
 
 
 def _groups(findings: Findings, ranks: dict[int, int]) -> list[GroupSummary]:

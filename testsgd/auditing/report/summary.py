@@ -527,6 +527,21 @@ class DataSummary(Part):
     )
 
 
+class UnknownCategories(Part):
+    """Values of a column that the model's encoder was not fitted to, in the rows as they are."""
+
+    column: str = Field(description="the column")
+    values: list[bool | int | float | str] = Field(
+        description="up to three of the values, the most frequent first"
+    )
+    distinct: Count = Field(description="how many different such values there are")
+    rows: Count = Field(description="rows with such a value; missing ones do not count")
+    share: Share = Field(description="share of the rows")
+    known: list[bool | int | float | str] = Field(
+        description="up to three values that the encoder knows, first those written alike"
+    )
+
+
 class ModelSummary(Part):
     """The model that was audited, a black box to the audit."""
 
@@ -568,6 +583,11 @@ class ModelSummary(Part):
     unknown_labels: list[str] = Field(
         default_factory=list,
         description="its labels that are not among those of the data; they are not favourable",
+    )
+    unknown_categories: list[UnknownCategories] = Field(
+        default_factory=list,
+        description="values that its encoders were not fitted to, by columns; empty if there are "
+        "none, or no encoder can be read",
     )
 
 

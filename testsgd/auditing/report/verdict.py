@@ -163,11 +163,19 @@ def verdict(
     consisting = composition_sentences(
         consists_of, summary.unjudged.fewest, many, group_name=group_name
     )
-    known = [*base, *themselves, *consisting, *first, *_unknown_labels(summary)]
+    known = [
+        *base,
+        *themselves,
+        *_unknown_categories(summary),
+        *consisting,
+        *first,
+        *_unknown_labels(summary),
+    ]
     sentences = [*known, *sentences]
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
+<<<<<<< HEAD
 def _lacking_sentences(summary: AuditSummary) -> list[str]:
     """Write why a gate, or a strict audit, concludes nothing; nothing if it may."""
     parameters = summary.parameters
@@ -181,6 +189,16 @@ def _lacking_sentences(summary: AuditSummary) -> list[str]:
         )
         sentences += undescribed_sentences(summary.unjudged.features)
     return sentences
+=======
+def _unknown_categories(summary: AuditSummary) -> list[str]:
+    """Write which cells the model's encoders were not fitted to, if there are any."""
+    if not summary.model.unknown_categories:
+        return []
+    # Imported here: few models have an encoder that can be read.
+    from testsgd.auditing.report.unknown_categories import unknown_category_sentences
+
+    return unknown_category_sentences(summary.model.unknown_categories)
+>>>>>>> h-enc
 
 
 def _unknown_labels(summary: AuditSummary) -> list[str]:

@@ -14,6 +14,7 @@ from testsgd.auditing.report.further_looks import FinerSummary
 from testsgd.auditing.report.summary import (
     DataSummary,
     UnjudgedSummary,
+    UnknownCategories,
 )
 from testsgd.auditing.report.wording import DISAGREEMENT
 from testsgd.metrics.definitions import Better, Scale
@@ -335,6 +336,11 @@ class AskedModel(Part):
     name: str = Field(description="what it is called")
     file_sha256: str | None = Field(description="of its file; null if it is in none")
     queries: Count = Field(description="rows that it was asked about")
+    unknown_categories: list[UnknownCategories] = Field(
+        default_factory=list,
+        description="values that its encoders were not fitted to, by columns; empty if there are "
+        "none, or no encoder can be read",
+    )
 
 
 class MetricsVerdict(Part):

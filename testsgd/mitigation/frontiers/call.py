@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from testsgd.auditing import AuditParameters, check_columns, unnamed_sensitive_features
+from testsgd.auditing import (
+    AuditParameters,
+    check_columns,
+    unnamed_sensitive_features,
+    with_known_cells,
+)
 from testsgd.auditing.inputs import find_model_and_table
 from testsgd.auditing.undescribed import model_and_rows
 from testsgd.data import (
@@ -224,6 +229,15 @@ def frontier_of_file(
                 name=what,
             )
     check_columns(frame, {"label": label}, ())
+    assert label is not None
+    frame, model = with_known_cells(
+        frame,
+        Path(path),
+        model,
+        answers=[label],
+        encoding=encoding,
+        trust_pickle=options.get("trust_pickle", False),
+    )
     where = f"{path}, column {label!r}"
     with classes_of_file(where, instead=OTHER_COLUMN):
         return fair_frontier(
