@@ -175,7 +175,6 @@ def verdict(
     return Verdict(status=outcome, exit_code=code, headline=headline, sentences=sentences)
 
 
-<<<<<<< HEAD
 def _lacking_sentences(summary: AuditSummary) -> list[str]:
     """Write why a gate, or a strict audit, concludes nothing; nothing if it may."""
     parameters = summary.parameters
@@ -189,7 +188,8 @@ def _lacking_sentences(summary: AuditSummary) -> list[str]:
         )
         sentences += undescribed_sentences(summary.unjudged.features)
     return sentences
-=======
+
+
 def _unknown_categories(summary: AuditSummary) -> list[str]:
     """Write which cells the model's encoders were not fitted to, if there are any."""
     if not summary.model.unknown_categories:
@@ -198,7 +198,6 @@ def _unknown_categories(summary: AuditSummary) -> list[str]:
     from testsgd.auditing.report.unknown_categories import unknown_category_sentences
 
     return unknown_category_sentences(summary.model.unknown_categories)
->>>>>>> h-enc
 
 
 def _unknown_labels(summary: AuditSummary) -> list[str]:
