@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from testsgd.data.categories import MISSING
 
 if TYPE_CHECKING:
+    from testsgd.data.inference import InferredColumn
     from testsgd.data.missing_codes import MissingCodes
     from testsgd.data.unread_numbers import UnreadNumbers
 
@@ -19,6 +23,19 @@ _LONGEST = 40
 _UNREAD = "is taken for a column of texts"
 _CODES = "far from all others ("
 _SPELLINGS = "which differ only in case or blanks"
+_REPEATED = "if the rows of one value are about one person"
+# Keys of a description that say what kind a feature is, and which cells there are.
+_KIND_DECLARED = frozenset({"type", "values", "map"})
+_CELLS_DECLARED = frozenset({"values", "map", "range"})
+# Names of columns that say of which person a row is.
+_OF_A_PERSON = re.compile(
+    r"(.*[_\W])?(applicant|borrower|candidate|client|customer|employee|member|patient|person|student|"
+    r"subject|user)[_\W]?(ids?|key|no|nr|num|number)|p?id|ssn|uuid",
+    re.IGNORECASE,
+)
+# Fewer are groups rather than people; with fewer rows each it changes little.
+_FEWEST_PEOPLE = 20
+_ROWS_A_PERSON = 1.5
 
 
 def note_on_unread_numbers(columns: Mapping[str, UnreadNumbers]) -> str:
@@ -157,9 +174,90 @@ def advice_on_spellings(found: Sequence[tuple[str, ...]]) -> str:
     )
 
 
+def notes_on_unread_numbers(
+    columns: Sequence[InferredColumn], given: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Return the sentence on columns that are texts though nearly all cells are numbers, if any.
+
+    `given`: the parts of the features' descriptions that are given.
+    """
+    found = {column.name: column.unread for column in columns if column.unread is not None}
+    unread = {
+        name: seen
+        for name, seen in found.items()
+        if given.get(name, {}).keys().isdisjoint(_KIND_DECLARED)
+    }
+    return [note_on_unread_numbers(unread)] if unread else []
+
+
+def notes_on_missing_codes(
+    columns: Sequence[InferredColumn], given: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """Return the sentence on columns with numbers that may stand for missing values, if any.
+
+    `given`: the parts of the features' descriptions that are given.
+    """
+    found = {
+        column.name: column.codes
+        for column in columns
+        if column.codes is not None
+        and given.get(column.name, {}).keys().isdisjoint(_CELLS_DECLARED)
+    }
+    return [note_on_missing_codes(found)] if found else []
+
+
+def notes_on_spellings(described: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the sentence on sensitive features of which values differ only in spelling, if any.
+
+    `described`: the descriptions of the features whose values were not given.
+    """
+    alike = {
+        name: spelled_alike(feature.get("values") or ()) for name, feature in described.items()
+    }
+    found = {name: together for name, together in alike.items() if together}
+    return [note_on_spellings(found)] if found else []
+
+
+def repeated_people(columns: Sequence[InferredColumn], *, rows: int) -> InferredColumn | None:
+    """Return the column that says by its name of which person a row is; None if there is none.
+
+    It counts only if people have several rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from testsgd.data.inference import infer_column
+    >>> people = pd.Series([f"p{row % 40}" for row in range(400)], name="person_id")
+    >>> repeated_people([infer_column(people)], rows=400).name
+    'person_id'
+    """
+    for column in columns:
+        known = rows - column.missing
+        repeated = column.distinct >= _FEWEST_PEOPLE and known >= _ROWS_A_PERSON * column.distinct
+        if repeated and _OF_A_PERSON.fullmatch(column.name):
+            return column
+    return None
+
+
+def note_on_repeated_people(column: InferredColumn, *, rows: int) -> str:
+    """Return the sentence that rows of one person are no independent units."""
+    known = rows - column.missing
+    return (
+        f"{column.name} has {column.distinct:,} different values in {known:,} rows: "
+        f"{_REPEATED}, intervals are too narrow; write a description (testsgd init) with "
+        f'cluster = "{column.name}" under [data]'
+    )
+
+
+def note_on_missing_texts(columns: Sequence[str]) -> str:
+    """Return the sentence that says in which columns a text is read as a missing value."""
+    shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+    return f"the text “{MISSING}” in {shown} is read as a missing value"
+
+
 def column_notes_among(notes: Sequence[str]) -> list[str]:
     """Return those of some notes that the functions above write."""
-    marks = (_UNREAD, _CODES, _SPELLINGS)
+    marks = (_UNREAD, _CODES, _SPELLINGS, _REPEATED)
     return [note for note in notes if any(mark in note for mark in marks)]
 
 

@@ -18,7 +18,7 @@ from testsgd.data.classes import (
     favourable_class,
     larger_side,
 )
-from testsgd.data.column_notes import advice_on_spellings, spelled_alike
+from testsgd.data.column_notes import advice_on_spellings, repeated_people, spelled_alike
 from testsgd.data.frames import MISSING_TEXTS, is_typed_file, parsing_of, read_frame
 from testsgd.data.inference import (
     Inferred,
@@ -125,6 +125,7 @@ def describe_file(
         guessed,
         path,
         parsing_of(path, encoding),
+        rows=len(frame),
         how_sensitive="named" if sensitive else "by its name",
         how_label="named" if label else "the last column with two values; correct it if it is not",
         how_favourable="named"
@@ -195,6 +196,7 @@ def _text(
     path: Path,
     parsing: CellParsing | None,
     *,
+    rows: int,
     how_sensitive: str,
     how_label: str,
     how_favourable: str,
@@ -236,6 +238,7 @@ def _text(
         f"is compared; {how_favourable}",
         f"outcome = {_value(label.outcome)} # what that label is for a person: benefit, harm or "
         "neither; not guessed, correct it",
+        *_cluster_lines(guessed.columns, rows),
     ]
     for column in guessed.columns:
         feature = specification.features.get(column.name)
@@ -248,6 +251,25 @@ def _text(
             typed = is_typed_file(path)
             lines += _feature_lines(column, feature, how_sensitive=how_sensitive, typed=typed)
     return "\n".join(lines) + "\n"
+
+
+def _cluster_lines(columns: Sequence[InferredColumn], rows: int) -> list[str]:
+    """Return a table to take in if a column says of which person a row is; nothing if none does."""
+    column = repeated_people(columns, rows=rows)
+    if column is None:
+        return []
+    known = rows - column.missing
+    why = (
+        f"{column.name} has {column.distinct:,} different values in {known:,} rows: if the rows of "
+        "one value are about one person, write the next two lines without #; else intervals are "
+        "too narrow"
+    )
+    return [
+        "",
+        f"# {_comment(why)}",
+        "# [data]",
+        f"# {_comment(f'cluster = {_value(column.name)}')}",
+    ]
 
 
 def _codes(labels: Sequence[str]) -> list[str]:

@@ -19,6 +19,14 @@ from testsgd.data.categories import MISSING, MOST_CATEGORIES, MOST_VALUES, categ
 from testsgd.data.cell_texts import formatted_numbers, renamed
 from testsgd.data.cells import shown_columns
 from testsgd.data.classes import checked_outcome, classes_of, favourable_classes, note_on_favourable
+from testsgd.data.column_notes import (
+    note_on_missing_texts,
+    note_on_repeated_people,
+    notes_on_missing_codes,
+    notes_on_spellings,
+    notes_on_unread_numbers,
+    repeated_people,
+)
 from testsgd.data.frames import DECIMAL_COMMAS
 from testsgd.data.guessed_features import completed_feature, counted_texts
 from testsgd.data.missing_texts import may_hold_texts, without_missing_texts
@@ -36,8 +44,6 @@ ColumnKind = Literal[
 
 # How many columns an error names.
 _SHOWN_INPUTS = 5
-# Keys of a description that say which cells there are.
-_CELLS_DECLARED = frozenset({"values", "map", "range"})
 # Texts of more characters on average are free text.
 _LONG_TEXT = 40
 # Fewer rows say nothing about whether all values differ by chance.
@@ -417,13 +423,13 @@ def infer_specification(
     _check_named("sensitive", sensitive, known)
     _check_named("features", given, known)
     with_texts = [name for name in known if name in {*emptied, *found}]
-    notes = [_note_on_missing_texts(with_texts)] if with_texts else []
+    notes = [note_on_missing_texts(with_texts)] if with_texts else []
     looked_at = [
         column
         for column in columns
         if column.name in sensitive or inputs is None or column.name in inputs
     ]
-    notes += _notes_on_unread_numbers(looked_at, given)
+    notes += notes_on_unread_numbers(looked_at, given)
     described: dict[str, dict[str, Any]] = {}
     for column in columns:
         chosen = given.get(column.name, {})
@@ -455,16 +461,21 @@ def infer_specification(
     _check_inputs(
         described, [column for column in looked_at if column.name not in described], known_answers
     )
-    notes += _notes_on_missing_codes(
+    notes += notes_on_missing_codes(
         [column for column in looked_at if column.name in described], given
     )
-    notes += _notes_on_spellings(
+    notes += notes_on_spellings(
         {
             name: feature
             for name, feature in described.items()
             if name in sensitive and "values" not in given.get(name, {})
         }
     )
+    if times is None:
+        of_others = [column for column in columns if column.name not in sensitive]
+        of_people = repeated_people(of_others, rows=len(frame))
+        if of_people is not None:
+            notes.append(note_on_repeated_people(of_people, rows=len(frame)))
     classes = classes_of(labels, favourable)
     favourable_labels = favourable_classes(classes, favourable)
     listed = ", ".join(classes)
@@ -570,57 +581,6 @@ def _check_inputs(
         "or audit a column of what the model decides, with --predictions or audit_predictions: "
         "then nothing is varied",
     )
-
-
-def _notes_on_unread_numbers(
-    columns: Sequence[InferredColumn], given: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
-    """Return the sentence on columns that are texts though nearly all cells are numbers, if any."""
-    found = {column.name: column.unread for column in columns if column.unread is not None}
-    if not found:
-        return []
-    from testsgd.data.column_notes import note_on_unread_numbers
-    from testsgd.data.unread_numbers import is_declared
-
-    unread = {name: seen for name, seen in found.items() if not is_declared(given.get(name, {}))}
-    return [note_on_unread_numbers(unread)] if unread else []
-
-
-def _notes_on_missing_codes(
-    columns: Sequence[InferredColumn], given: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
-    """Return the sentence on columns with numbers that may stand for missing values, if any."""
-    found = {
-        column.name: column.codes
-        for column in columns
-        if column.codes is not None
-        and given.get(column.name, {}).keys().isdisjoint(_CELLS_DECLARED)
-    }
-    if not found:
-        return []
-    from testsgd.data.column_notes import note_on_missing_codes
-
-    return [note_on_missing_codes(found)]
-
-
-def _notes_on_spellings(described: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the sentence on sensitive features of which values differ only in spelling, if any.
-
-    `described`: the descriptions of the features whose values were not given.
-    """
-    from testsgd.data.column_notes import note_on_spellings, spelled_alike
-
-    alike = {
-        name: spelled_alike(feature.get("values") or ()) for name, feature in described.items()
-    }
-    found = {name: together for name, together in alike.items() if together}
-    return [note_on_spellings(found)] if found else []
-
-
-def _note_on_missing_texts(columns: Sequence[str]) -> str:
-    """Return the sentence that says in which columns a text is read as a missing value."""
-    shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
-    return f"the text “{MISSING}” in {shown} is read as a missing value"
 
 
 def joined(frame: pd.DataFrame, specification: DatasetSpecification) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -146,8 +146,3 @@ def unread_numbers(counts: Mapping[str, int]) -> UnreadNumbers | None:
         high=float(read.max()),
         whole=bool((read % 1 == 0).all()),
     )
-
-
-def is_declared(keys: Collection[str]) -> bool:
-    """Return whether parts of a description say what a feature is, so that nothing is guessed."""
-    return not {"type", "values", "map"}.isdisjoint(keys)
