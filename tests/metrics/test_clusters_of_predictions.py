@@ -12,9 +12,10 @@ import pytest
 
 import testsgd
 from testsgd.auditing import AuditResult, audit_decisions
+from testsgd.data.column_notes import column_notes_among
 from testsgd.errors import ParameterError
 from testsgd.metrics import audit_described_by_metrics, audit_described_counts
-from testsgd.metrics.files import audit_described_predictions
+from testsgd.metrics.files import audit_described_predictions, audit_file_of_predictions
 
 PEOPLE = 200
 TIMES = 6
@@ -178,3 +179,29 @@ def test_the_remedy_for_scores_names_decisions() -> None:
             DOORS[door](CLUSTERED)
         assert ("decisions" in caught.value.remedy) is of_scores
         assert ("--metrics" in caught.value.remedy) is (door != "scores")
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_copies_of_rows_are_noted_by_metrics(tmp_path: Path, times: int) -> None:
+    generator = np.random.default_rng(7)
+    different = pd.DataFrame(
+        {
+            "gender": generator.choice(["f", "m"], PEOPLE),
+            "merit": generator.integers(0, 100, PEOPLE),
+            "income": generator.normal(100, 20, PEOPLE).round(2),
+            "approved": generator.choice(["no", "yes"], PEOPLE),
+        }
+    )
+    path = tmp_path / "people.csv"
+    pd.concat([different] * times).to_csv(path, index=False)
+    result = audit_file_of_predictions(
+        path,
+        predictions="approved",
+        sensitive_features=["gender"],
+        metrics="selection_rate",
+        stability=0,
+    )
+    notes = column_notes_among(result.summary.data.notes)
+    assert len(notes) == (times > 1)
+    if notes:
+        assert f"{PEOPLE * (times - 1):,} of {PEOPLE * times:,}" in notes[0]

@@ -1,4 +1,4 @@
-"""Notes on columns whose cells may be meant otherwise than they are taken."""
+"""Notes on columns and rows that may be meant otherwise than they are taken."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _UNREAD = "is taken for a column of texts"
 _CODES = "far from all others ("
 _SPELLINGS = "which differ only in case or blanks"
 _REPEATED = "if the rows of one value are about one person"
+_COPIES = "are copies of others, more than chance makes"
 # Keys of a description that say what kind a feature is, and which cells there are.
 _KIND_DECLARED = frozenset({"type", "values", "map"})
 _CELLS_DECLARED = frozenset({"values", "map", "range"})
@@ -249,6 +250,21 @@ def note_on_repeated_people(column: InferredColumn, *, rows: int) -> str:
     )
 
 
+def note_on_copies(*, rows: int, different: int) -> str:
+    """Return the sentence that rows repeat others where each is taken for a unit.
+
+    Examples
+    --------
+    >>> note_on_copies(rows=12_000, different=2_400)[:64]
+    '9,600 of 12,000 rows are copies of others, more than chance make'
+    """
+    return (
+        f"{rows - different:,} of {rows:,} rows {_COPIES}: intervals of metrics take each row for "
+        "a unit, so they are too narrow; compare one rate without metrics, where copies count "
+        "once, or leave the copies out of the file"
+    )
+
+
 def note_on_missing_texts(columns: Sequence[str]) -> str:
     """Return the sentence that says in which columns a text is read as a missing value."""
     shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
@@ -257,7 +273,7 @@ def note_on_missing_texts(columns: Sequence[str]) -> str:
 
 def column_notes_among(notes: Sequence[str]) -> list[str]:
     """Return those of some notes that the functions above write."""
-    marks = (_UNREAD, _CODES, _SPELLINGS, _REPEATED)
+    marks = (_UNREAD, _CODES, _SPELLINGS, _REPEATED, _COPIES)
     return [note for note in notes if any(mark in note for mark in marks)]
 
 

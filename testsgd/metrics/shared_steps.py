@@ -22,6 +22,8 @@ from testsgd.data import (
     joined,
     with_numbers,
 )
+from testsgd.data.column_notes import note_on_copies
+from testsgd.data.copies import copied_rows
 from testsgd.data.missing_texts import without_missing_texts
 from testsgd.errors import ParameterError
 from testsgd.metrics.definitions import (
@@ -209,7 +211,7 @@ def audited(
             outcome=known_outcome or "benefit",
             outcome_given=known_outcome is not None,
         ),
-        notes=notes_on_values(rows.axes),
+        notes=[*notes_on_values(rows.axes), *_notes_on_copies(table, predictions)],
     )
     summary = summarise_metrics(
         findings,
@@ -224,6 +226,17 @@ def audited(
     # Only where the values were guessed, rows still have those that were joined.
     joined_by = table.specification if table.inferred else None
     return MetricsResult(summary, findings, joined_by=joined_by)
+
+
+def _notes_on_copies(table: Table, predictions: Predictions) -> list[str]:
+    """Return the note that rows are copies of others; nothing if none are, or it is not known."""
+    # Sensitive features alone are equal for many people, and a counted row stands for many.
+    if predictions.rows is not None or not table.specification.insensitive:
+        return []
+    numbers = copied_rows(table.frame)
+    if numbers is None:
+        return []
+    return [note_on_copies(rows=len(table), different=int(numbers.max()) + 1)]
 
 
 def joint_names(wanted: Wanted) -> list[str]:
