@@ -196,6 +196,9 @@ def _shield_specifications(seeds: Path, beside: Path) -> None:
     }.items():
         text = (EXAMPLES / "shields" / f"{example}.toml").read_text()
         text = re.sub(r"(?m)^names = .*", 'names = ["female", "male"]', text)
+        # Wide enough that even four decisions may be enough.
+        text = re.sub(r"(?m)^bound = .*", "bound = 0.5", text)
+        text = re.sub(r"(?m)^welfare = .*", "welfare = [0.2, 0.7]", text)
         (seeds / f"{name}.toml").write_text(text)
 
 
