@@ -103,7 +103,7 @@ def described_counts_query(
     missing = [
         spelling for text in specification.parse.missing for spelling in _spellings(text.strip())
     ]
-    writer = _Writer(dialect, tuple(missing))
+    writer = _Writer(dialect, tuple(dict.fromkeys(missing)))
     sensitive = [(name, specification.features[name]) for name in specification.sensitive]
     keys: list[Key] = []
     for name, feature in sensitive:
