@@ -103,12 +103,12 @@ def test_the_parts_add_up_as_they_are_written(rate_in: float, rate_out: float, o
 def test_an_effect_that_is_not_significant() -> None:
     said = effect_of_terms(group(rate_other=0.128, interval=(-0.003, 0.007)), "toxic")
     assert f"+0.2 points (confidence interval {MINUS}0.3 to +0.7), not statistically" in said
-    assert "As far as can be told, the difference comes with texts of this kind" in said
+    assert "As far as the data show, the difference comes with texts of this kind" in said
 
 
 def test_no_difference_at_all_is_not_explained() -> None:
     nothing = group(rate_in=0.1, rate_out=0.1, rate_other=0.1, interval=(-0.01, 0.01))
-    assert "As far as can be told" not in effect_of_terms(nothing, "toxic")
+    assert "As far as the data show" not in effect_of_terms(nothing, "toxic")
 
 
 def test_all_of_the_difference_is_the_terms_own() -> None:

@@ -128,6 +128,30 @@ def with_known_cells(
         With other cells only in columns that an encoder takes.
     model : object
         The model that was given, or what it was opened as, which is not to be opened twice.
+
+    Raises
+    ------
+    ModelError
+        If the model is a file that cannot be read, or is not to be read without `trust_pickle`.
+    DataError
+        If the rows cannot be read again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> jobs = pd.DataFrame({"job": ["clerk", "nurse "]})
+    >>> model = make_pipeline(OneHotEncoder(), DecisionTreeClassifier()).fit(jobs, [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "jobs.csv"
+    ...     jobs.to_csv(path, index=False)
+    ...     read = read_frame(path)
+    ...     known, _ = with_known_cells(
+    ...         read, path, model, answers=[], encoding=None, trust_pickle=False)
+    >>> read["job"].tolist(), known["job"].tolist()
+    (['clerk', 'nurse'], ['clerk', 'nurse '])
     """
     if is_typed_file(path):
         return frame, model

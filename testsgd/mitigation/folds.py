@@ -107,7 +107,7 @@ def unanswered_rows(
         elif not columns:
             decide(rows_of(X, rows))
         elif not columns <= fine:
-            if _answers(decide, rows_of(X, rows)):
+            if answers(decide, rows_of(X, rows)):
                 fine |= columns
                 continue
             unanswered |= rows
@@ -116,7 +116,7 @@ def unanswered_rows(
             found = _raising_columns(decide, row, suspects, known)
             raising |= found
             blamed |= found or suspects
-    if not unanswered.all() and not _answers(decide, rows_of(X, ~unanswered)):
+    if not unanswered.all() and not answers(decide, rows_of(X, ~unanswered)):
         # Columns that are fine by themselves are not so together.
         unanswered = np.asarray(table.any(axis=1))
         blamed, fine = set(names), set()
@@ -136,9 +136,7 @@ def _raising_columns(
     if not isinstance(row, pd.DataFrame):
         return set()
     return {
-        name
-        for name in suspects
-        if not _answers(decide, _with_known(row, known, suspects - {name}))
+        name for name in suspects if not answers(decide, _with_known(row, known, suspects - {name}))
     }
 
 
@@ -151,7 +149,7 @@ def _with_known(row: pd.DataFrame, known: pd.DataFrame, names: Collection[str]) 
     return changed
 
 
-def _answers(decide: Callable[[Any], Any], X: Any) -> bool:
+def answers(decide: Callable[[Any], Any], X: Any) -> bool:
     """Return whether an estimator answers about rows without raising."""
     try:
         decide(X)

@@ -30,7 +30,7 @@ from testsgd.data.cells import check_distinct_names
 from testsgd.errors import DataError, ParameterError
 from testsgd.mitigation.candidate_evaluation import Evaluator
 from testsgd.mitigation.data_splits import DataSplit
-from testsgd.mitigation.folds import few_rows_left, values_of_one_fold
+from testsgd.mitigation.folds import answers, few_rows_left, values_of_one_fold
 from testsgd.mitigation.parameters import Kind, MitigationParameters
 from testsgd.mitigation.run import RunSetup, search_once
 from testsgd.mitigation.samples import CounterSamples
@@ -437,7 +437,7 @@ def _first_fit(
     (original,) = refitter.refit(None, seed=seed)
     alone = _values_not_trained_on(frame, split)
     unknown = np.any([np.zeros(len(frame), dtype=bool), *alone.values()], axis=0)
-    if not unknown.any() or _answers(original.model, frame[unknown]):
+    if not unknown.any() or answers(original.model.decisions, frame[unknown]):
         return split, refitter, original
     left = split.parts.validation[~unknown[split.parts.validation]]
     if len(left) < LEAST_VALIDATION:
@@ -459,15 +459,6 @@ def _values_not_trained_on(frame: pd.DataFrame, split: DataSplit) -> dict[str, N
     alone = values_of_one_fold(frame, validated.astype(np.intp))
     unknown = {name: rows & validated for name, rows in alone.items()}
     return {name: rows for name, rows in unknown.items() if rows.any()}
-
-
-def _answers(model: EstimatorRows, frame: pd.DataFrame) -> bool:
-    """Return whether an estimator answers about rows without raising."""
-    try:
-        model.decisions(frame)
-    except Exception:
-        return False
-    return True
 
 
 def split_rows(favourable: NDArray[np.bool_], share: float, seed: int) -> DataSplit | None:

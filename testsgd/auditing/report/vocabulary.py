@@ -218,7 +218,7 @@ def _conclusion(group: GroupSummary, effect: CounterfactualSummary, estimand: Es
         sentence = f"{measured}, not statistically significant."
         if is_nothing(whole):
             return sentence
-        return f"{sentence} As far as can be told, {difference} comes with {kind}."
+        return f"{sentence} As far as the data show, {difference} comes with {kind}."
     if part * whole < 0:
         return f"{measured}, against {against}, which comes with {kind}."
     # Of the numbers as they are written, so that they add up.

@@ -335,7 +335,7 @@ class PeriodPolicy:
     def can_be_due(self, step: int, denominators: Collection[Tally]) -> bool:
         """Return whether the bound can still be due at the end of this period.
 
-        It is not if the assumption has failed, or can hold no more whoever comes. `denominators`
+        It is not if the assumption has failed, or can hold in no continuation. `denominators`
         are of this period, one a group, as they can be after `step` decisions. True as well if the
         promise of the period alone rests on no assumption.
         """

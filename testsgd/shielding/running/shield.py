@@ -585,7 +585,7 @@ class Shield:
 
         "holds", "lost since decision N" if a person overruled the shield so that the bound cannot
         be kept any more for all who may come, "assumption failed" if what the promise of a period
-        rests on has failed or can hold no more whoever comes, so that nothing is promised for it,
+        rests on has failed or can hold in no continuation, so that nothing is promised for it,
         or "none" if no shield exists for the period. What is lost holds again if the people who
         come make it possible again.
         """
