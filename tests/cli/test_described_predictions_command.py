@@ -174,3 +174,30 @@ def test_rows_of_one_person_are_one_unit_and_metrics_take_none(
     assert (data["cluster"], data["independent"], data["rows"]) == ("person", 900, 2700)
     for option in (("--metrics", "selection_rate"), ("--weights", "w"), ("--reference", "best")):
         assert "'person'" in fails(*asked, *option, *QUICK)
+
+
+@pytest.mark.parametrize("of", ["predictions", "model"])
+def test_the_column_of_people_is_named_without_a_description(
+    testsgd: Run, fails: Run, folder: Path, described: Path, of: str
+) -> None:
+    rows = pd.read_csv(described).assign(person=range(900))
+    pd.concat([rows] * 3).to_csv(described, index=False)
+    (folder / "model.py").write_text(
+        "def grant(rows):\n    return (rows['sex'] == 'f').map({True: 'yes', False: 'no'})\n",
+        encoding="utf-8",
+    )
+    given = ("--predictions", "said") if of == "predictions" else ("--model", "model:grant")
+    asked = ("audit", described.name, *given, "--sensitive", "sex", "--cluster", "person")
+    assert testsgd(*asked, *QUICK).code == 0
+    data = result(folder)["data"]
+    assert (data["cluster"], data["independent"], data["rows"]) == ("person", 900, 2700)
+    for option in (("--metrics", "selection_rate"), ("--reference", "best")):
+        assert "'person'" in fails(*asked, *option, *QUICK)
+    assert "nobody" in fails(*asked[:-1], "nobody", *QUICK)
+
+
+def test_a_description_names_the_column_of_people_itself(
+    fails: Run, folder: Path, described: Path
+) -> None:
+    asked = ("audit", "people.toml", "--data", described.name, "--predictions", "said")
+    assert "--cluster" in fails(*asked, "--cluster", "person", *QUICK)

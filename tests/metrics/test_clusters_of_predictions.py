@@ -129,6 +129,81 @@ def test_clusters_of_decisions_without_a_description() -> None:
         )
 
 
+def ask_by_name(**options: Any) -> AuditResult:
+    features = ROWS[["gender", "merit", "person"]]
+    return testsgd.audit(grant, features, ROWS["repaid"], clusters="person", **options)
+
+
+def ask_by_values(**options: Any) -> AuditResult:
+    features = ROWS[["gender", "merit"]]
+    return testsgd.audit(grant, features, ROWS["repaid"], clusters=ROWS["person"], **options)
+
+
+@pytest.mark.parametrize("ask", [ask_by_name, ask_by_values])
+def test_a_model_without_a_description(ask: Callable[..., AuditResult]) -> None:
+    options: dict[str, Any] = {"estimand": "observed", **QUICK}
+    described = testsgd.audit(grant, ROWS, CLUSTERED, **options)
+    result = ask(sensitive_features=["gender"], **options)
+    assert result.summary.data.cluster == "person"
+    assert result.summary.data.independent == PEOPLE
+    columns = ["text", "rate_in", "rate_out", "ci_low", "ci_high"]
+    pd.testing.assert_frame_equal(result.groups[columns], described.groups[columns])
+    assert not column_notes_among(result.summary.data.notes)
+
+
+def test_a_model_is_not_given_the_column_of_people() -> None:
+    seen: set[str] = set()
+
+    def watch(frame: pd.DataFrame) -> np.ndarray:
+        seen.update(frame.columns)
+        return grant(frame)
+
+    rows = ROWS[["gender", "merit", "person"]]
+    testsgd.audit(watch, rows, sensitive_features=["gender"], clusters="person", **QUICK)
+    assert seen == {"gender", "merit"}
+
+
+def test_one_that_is_sensitive_too_is_given() -> None:
+    rows = ROWS[["merit"]].assign(site=ROWS["person"] % 4)
+    result = testsgd.audit(
+        grant, rows, ROWS["repaid"], sensitive_features=["site"], clusters="site", **QUICK
+    )
+    assert result.summary.data.independent == 4
+
+
+def test_chosen_rows_keep_their_people() -> None:
+    chosen = ask_by_name(sensitive_features=["gender"], rows="merit < 70", **QUICK).summary.data
+    assert chosen.independent == ROWS.loc[ROWS["merit"] < 70, "person"].nunique()
+    limited = ask_by_values(sensitive_features=["gender"], limit=300, **QUICK).summary.data
+    assert limited.independent is not None
+    assert limited.independent <= PEOPLE
+
+
+@pytest.mark.parametrize("clusters", ["nobody", [1, 2], ROWS["person"].iloc[::-1]])
+def test_keys_that_do_not_fit_are_refused(clusters: Any) -> None:
+    given = {"sensitive_features": ROWS[["gender"]], "clusters": clusters}
+    for call in (
+        lambda: testsgd.audit_predictions(ROWS["granted"], **given),
+        lambda: testsgd.audit(grant, ROWS[["gender", "merit"]], ROWS["repaid"], **given),
+    ):
+        with pytest.raises(testsgd.TestSGDError, match=r"clusters|nobody"):
+            call()
+
+
+@pytest.mark.parametrize("options", [{"metrics": "selection_rate"}, {"sample_weight": 1.5}])
+def test_predictions_by_metrics_take_no_keys(options: dict[str, Any]) -> None:
+    if "sample_weight" in options:
+        options = {"sample_weight": ROWS["weight"]}
+    with pytest.raises(ParameterError, match="'person'") as caught:
+        testsgd.audit_predictions(
+            ROWS["granted"],
+            sensitive_features=ROWS[["gender"]],
+            clusters=ROWS["person"],
+            **options,
+        )
+    assert "--metrics" in caught.value.remedy
+
+
 @pytest.mark.parametrize("asked", ["condition_on", "within"])
 def test_what_takes_rows_for_independent_is_refused(asked: str) -> None:
     with pytest.raises(ParameterError, match=asked) as caught:

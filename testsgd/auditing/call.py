@@ -62,6 +62,7 @@ def audit(
     terms: testsgd.data.SensitiveTerms | Mapping[str, Any] | str | Path | None = None,
     snippets: int = SNIPPETS,
     limit: int | None = None,
+    clusters: Any = None,
     trust_pickle: bool = False,
     progress: Progress | bool | None = None,
     **parameters: Unpack[AuditOptions],
@@ -108,6 +109,10 @@ def audit(
         no text.
     limit : int, optional
         Audit a random sample of so many rows or texts, chosen by ``seed``.
+    clusters : str or array-like, shape (n,), optional
+        Without a description: whom each row is about, as a column of `data` by its name or as one
+        value a row. Rows of one are one unit in every interval. A model that does not name the
+        column is not given it. A description says it with ``cluster`` under ``[data]``.
     trust_pickle : bool
         Whether a pickled file or a folder of MLflow may be read as the model, which runs the code
         that is in it.
@@ -183,11 +188,12 @@ def audit(
                 threshold=threshold,
                 features=features,
                 limit=limit,
+                clusters=clusters,
                 trust_pickle=trust_pickle,
                 progress=report_progress,
                 **parameters,
             )
-    _check_described(sensitive_features, features, spec=spec, data=data)
+    _check_described(sensitive_features, features, clusters, spec=spec, data=data)
     specification = resolve_specification(spec, favourable=favourable, outcome=outcome)
     if isinstance(specification, TextSpecification):
         # Before the metric is checked against those of rows.
@@ -284,7 +290,9 @@ def _check_undescribed(
         raise unnamed_sensitive_features(data, given if isinstance(given, (list, tuple)) else ())
 
 
-def _check_described(sensitive_features: Any, features: Any, *, spec: Any, data: Any) -> None:
+def _check_described(
+    sensitive_features: Any, features: Any, clusters: Any, *, spec: Any, data: Any
+) -> None:
     """Raise a ParameterError if data with a description come with parts of a guessed one."""
     if isinstance(spec, str):
         known = as_pandas(data)
@@ -297,7 +305,12 @@ def _check_described(sensitive_features: Any, features: Any, *, spec: Any, data:
                 f"y = data[{spec!r}]",
                 column=spec,
             )
-    for name, value in (("sensitive_features", sensitive_features), ("features", features)):
+    of_undescribed = {
+        "sensitive_features": sensitive_features,
+        "features": features,
+        "clusters": clusters,
+    }
+    for name, value in of_undescribed.items():
         if value is not None:
             raise ParameterError(
                 f"{name} is for data without a description",

@@ -30,12 +30,14 @@ from testsgd.auditing.values import (
     check_present,
     check_same_order,
     column_of,
+    keys_of_units,
     other_length,
     series_of,
     values_of,
 )
 from testsgd.data import (
     Label,
+    Table,
     as_pandas,
     booleans_as_numbers,
     category_text,
@@ -103,9 +105,9 @@ def audit_decisions(
         ``[features.NAME]``.
     limit : int, optional
         Audit a random sample of this size, chosen by ``seed``.
-    clusters : array-like, shape (n,), optional
-        Whom each row is about: rows of one are one unit in every interval. The report calls them as
-        a series is called.
+    clusters : str or array-like, shape (n,), optional
+        Whom each row is about: rows of one are one unit in every interval. A column by its name, or
+        one value a row; the report calls them as a series is called.
     name : str
         What the data are called in the report.
     progress : callable, optional
@@ -162,10 +164,7 @@ def audit_decisions(
     if y_true is not None:
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
-    units = None
-    if clusters is not None:
-        clusters = column_of(clusters, "clusters")
-        units = cluster_numbers(values_of(clusters, "clusters", rows=len(frame)))
+    keys = keys_of_units(clusters, frame)
     frame, emptied = without_missing_texts(frame)
     frame, examples = with_numbers(frame)
     label = _label_name(y_true, y_pred, frame)
@@ -180,7 +179,7 @@ def audit_decisions(
         check_sensitive_differ(frame, list(sensitive.columns), expression)
         predictions = predictions.iloc[chosen].reset_index(drop=True)
         truth = None if truth is None else truth.iloc[chosen].reset_index(drop=True)
-        units = None if units is None else units[chosen]
+        keys = None if keys is None else keys.iloc[chosen]
     if truth is not None:
         check_known_classes(predictions, truth)
     guessed = infer_specification(
@@ -195,6 +194,7 @@ def audit_decisions(
         examples=examples,
         answers=answers,
         emptied=emptied,
+        has_units=keys is not None,
     )
     specification = guessed.specification
     rows = joined(frame, specification).assign(**{_PREDICTION: predictions})
@@ -202,10 +202,7 @@ def audit_decisions(
     table = replace(table, notes=(*guessed.notes, *notes), inferred=guessed.columns)
     if truth is not None:
         table = replace(table, labels=_truth(truth, specification.label))
-    if units is not None:
-        declared = RowUnits(cluster=str(clusters.name or "clusters"))
-        specification = specification.model_copy(update={"data": declared})
-        table = replace(table, specification=specification, clusters=units)
+    table = with_units(table, keys)
     called = str(getattr(y_pred, "name", None) or "predictions")
     model = PredictionColumn(_PREDICTION, label=specification.label, name=called)
     settings = audit_parameters(parameters, specification)
@@ -213,6 +210,27 @@ def audit_decisions(
     table = table.limited(limit, settings.seed)
     findings = run_audit(LoadedModel(model), table, settings, progress=progress)
     return AuditResult(summarise(findings), findings)
+
+
+def with_units(table: Table, keys: pd.Series[Any] | None) -> Table:
+    """Return a table in which rows of one key are one unit, and whose description says so.
+
+    Parameters
+    ----------
+    table : Table, n rows
+    keys : pandas.Series or None, shape (n,)
+        Whom each row is about; a row without a key is a unit of its own. None leaves the table as
+        it is.
+
+    Returns
+    -------
+    Table
+    """
+    if keys is None:
+        return table
+    declared = RowUnits(cluster=str(keys.name or "clusters"))
+    specification = table.specification.model_copy(update={"data": declared})
+    return replace(table, specification=specification, clusters=cluster_numbers(keys))
 
 
 def answers_among(

@@ -226,8 +226,7 @@ def _check_answers_of_rows(parameters: AuditParameters, table: Table, *, exact: 
             independent = (
                 "count each (--equal-rows each)"
                 if units is None
-                else f"leave cluster = {units.cluster!r} out of the description if the rows "
-                "are of different people"
+                else f"leave the cluster {units.cluster!r} out if the rows are of different people"
             )
             raise ParameterError(
                 f"{what} takes rows for independent, and here rows repeat one person",

@@ -30,12 +30,12 @@ from testsgd.auditing.given_rows import (
 from testsgd.auditing.inputs import audit_parameters, check_asked_anew, chosen_rows
 from testsgd.auditing.options import AuditOptions
 from testsgd.auditing.parameters import AuditParameters
-from testsgd.auditing.predictions import audit_decisions
+from testsgd.auditing.predictions import audit_decisions, with_units
 from testsgd.auditing.repeated_runs import audit_with_seeds, check_runs
 from testsgd.auditing.report.summarise import summarise
 from testsgd.auditing.result import AuditResult
 from testsgd.auditing.run import run_audit
-from testsgd.auditing.values import check_same_order, column_of, values_of
+from testsgd.auditing.values import check_same_order, column_of, keys_of_units, values_of
 from testsgd.data import (
     Table,
     category_text,
@@ -95,6 +95,7 @@ def audit_undescribed(
     threshold: float = 0.5,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
+    clusters: Any = None,
     trust_pickle: bool = False,
     name: str = "data",
     progress: Progress | None = None,
@@ -125,6 +126,8 @@ def audit_undescribed(
         Parts of the description of features, in place of what is guessed.
     limit : int, optional
         Audit a random sample of this size, chosen by ``seed``.
+    clusters : str or array-like, shape (n,), optional
+        As for :func:`testsgd.audit`.
     trust_pickle : bool
         As for :func:`testsgd.audit`.
     name : str
@@ -161,6 +164,7 @@ def audit_undescribed(
         outcome=outcome,
         threshold=threshold,
         features=features,
+        clusters=clusters,
         trust_pickle=trust_pickle,
         name=name,
         # What is wrong with these is said with the other parameters.
@@ -190,6 +194,7 @@ def model_and_rows(
     trust_pickle: bool,
     name: str,
     outcome: str | None = None,
+    clusters: Any = None,
     batch_size: int | None = None,
     max_queries: int | None = None,
     called: str | None = None,
@@ -227,6 +232,9 @@ def model_and_rows(
         labels = column_of(labels, "y")
     if not isinstance(sensitive_features, (str, Sequence)):
         check_row_order(rows, where="data", of_model=True)
+    if clusters is not None and not isinstance(clusters, str):
+        check_row_order(rows, where="data", of_model=True)
+        check_same_order({"data": rows, "clusters": clusters})
     given_rows = rows_of(rows)
     if given_names is None:
         given_names = names_for_model(model, rows)
@@ -247,8 +255,13 @@ def model_and_rows(
             called = called if file is not None else opened.name
     model = adapted(model)
     check_has_classes(model, called or name_of_model(model))
-    inputs = named_columns(model, given_rows.columns) or tuple(given_rows.columns)
     frame, sensitive = with_sensitive(given_rows, sensitive_features)
+    inputs = named_columns(model, given_rows.columns)
+    if not inputs:
+        # It gets all columns, but not the one that says only whom a row is about.
+        keys_alone = {clusters}.difference(sensitive) if isinstance(clusters, str) else set()
+        inputs = tuple(column for column in given_rows.columns if column not in keys_alone)
+    keys = keys_of_units(clusters, frame)
     read, emptied = without_missing_texts(frame)
     # A column of numbers and this text is one of numbers, for a model, too.
     frame = with_texts_of_categories(frame, read)
@@ -282,6 +295,7 @@ def model_and_rows(
             features=features,
             answers=answers,
             emptied=emptied,
+            has_units=keys is not None,
         )
         specification = guessed.specification
         # Where there are true labels, they say which labels there are.
@@ -306,7 +320,8 @@ def model_and_rows(
         if labels is not None:
             rows_and_labels = frame.assign(**{name_of_label: known})
         table = check_table(rows_and_labels, specification, source=name, passed=loaded.passed)
-        return loaded, replace(table, notes=guessed.notes, inferred=guessed.columns)
+        table = replace(table, notes=guessed.notes, inferred=guessed.columns)
+        return loaded, with_units(table, keys)
 
     loaded, table = described(answer_columns)
     answers = np.full(len(table), -1, dtype=np.int8)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from testsgd.data import as_pandas, check_row_order
+from testsgd.data.cells import missing_column
 from testsgd.data.decimals import numbers_of_arrow
 from testsgd.errors import DataError
 
@@ -45,6 +46,40 @@ def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
     if len(series) != rows:
         raise other_length(what, len(series), rows)
     return series.reset_index(drop=True)
+
+
+def keys_of_units(clusters: Any, rows: pd.DataFrame) -> pd.Series[Any] | None:
+    """Return the key of each row's unit, shape (n,), its index from 0; None if no key is given.
+
+    Parameters
+    ----------
+    clusters : str, array-like of shape (n,), or None
+        A column of `rows` by its name, or one value a row.
+    rows : data frame, n rows
+
+    Returns
+    -------
+    pandas.Series or None
+        Its name is that of the column, or of the series that is given.
+
+    Raises
+    ------
+    DataError
+        If there is no such column, or not one value a row.
+
+    Examples
+    --------
+    >>> people = pd.DataFrame({"person": ["a", "a", "b"]})
+    >>> keys_of_units("person", people).tolist()
+    ['a', 'a', 'b']
+    """
+    if clusters is None:
+        return None
+    if isinstance(clusters, str):
+        if clusters not in rows:
+            raise missing_column(clusters, rows.columns, "the data")
+        return rows[clusters].reset_index(drop=True)
+    return values_of(clusters, "clusters", rows=len(rows))
 
 
 def check_same_order(given: Mapping[str, Any]) -> None:

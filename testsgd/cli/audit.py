@@ -58,6 +58,13 @@ def audit(
     weights: Annotated[
         str | None, typer.Option(help="Of a file of rows: the column with weights of the rows.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a file of rows: the column that says whom a row is about. Rows of one person "
+            "are one unit in every interval. Not for --metrics."
+        ),
+    ] = None,
     counts: Annotated[
         str | None,
         typer.Option(
@@ -219,6 +226,8 @@ def audit(
             "fail_below": fail_below,
         }
         chosen = _given({**of_metrics, **parameters, "nondeterministic": draws_of_each})
+        if cluster is not None:
+            chosen["clusters"] = cluster
         elsewhere = several or is_elsewhere(address)
         _check_no_folder(address)
         of_counts = {"counts": counts}
@@ -234,6 +243,7 @@ def audit(
                 sensitive=sensitive,
                 label=label,
                 encoding=encoding,
+                cluster=cluster,
                 weights=None if predictions is not None else weights,
                 **of_counts,
             )
@@ -257,7 +267,7 @@ def audit(
                 outcome=outcome,
                 threshold=threshold,
                 description=described,
-                of_rows={"limit": limit, "model": model, "data": data},
+                of_rows={"limit": limit, "model": model, "data": data, "cluster": cluster},
                 before=check,
                 chosen=chosen,
             )

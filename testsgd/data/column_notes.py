@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from testsgd.data.categories import MISSING
@@ -245,8 +246,8 @@ def note_on_repeated_people(column: InferredColumn, *, rows: int) -> str:
     known = rows - column.missing
     return (
         f"{column.name} has {column.distinct:,} different values in {known:,} rows: "
-        f"{_REPEATED}, intervals are too narrow; write a description (testsgd init) with "
-        f'cluster = "{column.name}" under [data]'
+        f"{_REPEATED}, intervals are too narrow; name the column (--cluster {quote(column.name)}, "
+        f"clusters={column.name!r}), or in a description as cluster under [data]"
     )
 
 

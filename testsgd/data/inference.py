@@ -344,6 +344,7 @@ def infer_specification(
     examples: Mapping[str, str] | None = None,
     answers: Mapping[str, str] | None = None,
     emptied: Collection[str] = (),
+    has_units: bool = False,
     times: NDArray[Any] | None = None,
 ) -> Inferred:
     """Guess the description of a table.
@@ -383,6 +384,9 @@ def infer_specification(
         too, they are read so.
     times : numpy.ndarray, shape (n,), optional
         How many rows each row of `frame` stands for; one if not given.
+    has_units : bool
+        Whether it is known of which person each row is, so that no note says that one may have
+        several.
 
     Returns
     -------
@@ -471,7 +475,7 @@ def infer_specification(
             if name in sensitive and "values" not in given.get(name, {})
         }
     )
-    if times is None:
+    if times is None and not has_units:
         of_others = [column for column in columns if column.name not in sensitive]
         of_people = repeated_people(of_others, rows=len(frame))
         if of_people is not None:

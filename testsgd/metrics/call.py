@@ -31,7 +31,15 @@ from testsgd.metrics.given_predictions import are_numbers, is_cut, read_predicti
 from testsgd.metrics.options import MetricOptions, PredictionOptions
 from testsgd.metrics.parameters import MetricParameters
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.shared_steps import Wanted, audited, settings_of, table_of, with_rule
+from testsgd.metrics.shared_steps import (
+    WITHOUT_METRICS,
+    Wanted,
+    audited,
+    rows_are_no_units,
+    settings_of,
+    table_of,
+    with_rule,
+)
 from testsgd.parameters import check_names, declared_parameters, show_parameters
 from testsgd.progress import Progress, shown_progress
 
@@ -61,6 +69,7 @@ def audit_predictions(
     threshold: float | None = None,
     features: Mapping[str, Mapping[str, Any]] | None = None,
     limit: int | None = None,
+    clusters: Any = None,
     name: str = "data",
     progress: Progress | bool | None = None,
     **parameters: Unpack[PredictionOptions],
@@ -104,6 +113,9 @@ def audit_predictions(
         ``[features.NAME]``.
     limit : int, optional
         Audit a random sample of this size, chosen by ``seed``.
+    clusters : str or array-like, shape (n,), optional
+        Whom each row is about: rows of one are one unit in every interval. A column of the features
+        by its name, or one value a row. Not for an audit of metrics.
     name : str
         What the data are called in the report.
     progress : callable or bool, optional
@@ -150,25 +162,25 @@ def audit_predictions(
         where="audit_predictions",
         keywords=signature(audit_predictions).parameters,
     )
-    by_metrics = is_of_metrics(
-        y_pred,
-        y_true,
-        {
-            **chosen,
-            "metrics": metrics,
-            "sample_weight": sample_weight,
-            "rule": rule,
-            "favourable": favourable,
-            "threshold": threshold,
-        },
-    )
-    if by_metrics:
+    given = {
+        **chosen,
+        "metrics": metrics,
+        "sample_weight": sample_weight,
+        "rule": rule,
+        "favourable": favourable,
+        "threshold": threshold,
+    }
+    if is_of_metrics(y_pred, y_true, given):
         if "metric" in chosen:
             raise ParameterError(
                 "both a metric and what is for several metrics are given",
                 where="metric",
                 remedy="write metrics=[...]",
             )
+        if clusters is not None:
+            key = clusters if isinstance(clusters, str) else getattr(clusters, "name", None)
+            remedy = without_metrics(y_pred, y_true, given)
+            raise rows_are_no_units(str(key or "clusters"), remedy=remedy)
         return audit_metrics(
             y_pred,
             y_true,
@@ -196,6 +208,7 @@ def audit_predictions(
             outcome=outcome,
             features=features,
             limit=limit,
+            clusters=clusters,
             name=name,
             progress=report_progress,
             **chosen,
@@ -230,6 +243,28 @@ def is_of_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> bool:
     return is_cut(predictions, options.get("threshold"), y_true) or _are_numbers(
         predictions, y_true, options.get("favourable")
     )
+
+
+def without_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> str:
+    """Return what to do for an audit of the same predictions that is not one of metrics.
+
+    Parameters
+    ----------
+    y_pred, y_true, options
+        As for :func:`is_of_metrics`.
+
+    Returns
+    -------
+    str
+    """
+    asked = {*ONLY_FOR_METRICS, "sample_weight"}
+    others = {option: value for option, value in options.items() if option not in asked}
+    steps = []
+    if is_of_metrics(y_pred, y_true, others):
+        steps.append("give a column of decisions in place of scores or numbers")
+    if any(options.get(option) is not None for option in asked):
+        steps.append(WITHOUT_METRICS)
+    return " and ".join(steps)
 
 
 def _are_numbers(predictions: pd.Series[Any], labels: Any, favourable: Any) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,7 +12,6 @@ import pandas as pd
 
 from testsgd.auditing import (
     AuditResult,
-    audit_decisions,
     audit_undescribed,
     check_columns,
     check_not_sensitive,
@@ -21,7 +19,6 @@ from testsgd.auditing import (
     with_known_cells,
 )
 from testsgd.data import (
-    DatasetSpecification,
     Label,
     TextSpecification,
     category_text,
@@ -60,7 +57,11 @@ from testsgd.metrics.models import (
     compares_classes,
 )
 from testsgd.metrics.result import MetricsResult
-from testsgd.metrics.shared_steps import WITHOUT_METRICS, check_rows_are_units
+from testsgd.metrics.shared_steps import (
+    WITHOUT_METRICS,
+    check_rows_are_units,
+    rows_are_no_units,
+)
 from testsgd.progress import Progress, shown_progress
 from testsgd.rules import bin_edges
 
@@ -168,40 +169,6 @@ def _audited(
     return audit_predictions(y_pred, y_true, name=name, **options)
 
 
-def _audited_by_clusters(
-    y_pred: Any,
-    y_true: Any,
-    *,
-    specification: DatasetSpecification,
-    before: Before | None,
-    name: str,
-    progress: Progress | bool | None = None,
-    **options: Any,
-) -> AuditResult:
-    """Audit decisions of which those of one cluster are one unit, and refuse metrics."""
-    if is_of_metrics(y_pred, y_true, options):
-        check_rows_are_units(specification, remedy=_without_metrics(y_pred, y_true, options))
-    if before is not None:
-        before(AuditResult, name)
-    # What is for metrics is None here, and no threshold makes decisions of decisions.
-    of_metrics = {"metrics", "rule", "sample_weight", "threshold"}
-    given = {option: value for option, value in options.items() if option not in of_metrics}
-    with shown_progress(progress) as report_progress:
-        return audit_decisions(y_pred, y_true, name=name, progress=report_progress, **given)
-
-
-def _without_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> str:
-    """Return what to do for an audit of the same predictions that is not one of metrics."""
-    asked = {*ONLY_FOR_METRICS, "sample_weight"}
-    others = {option: value for option, value in options.items() if option not in asked}
-    steps = []
-    if is_of_metrics(y_pred, y_true, others):
-        steps.append("give a column of decisions in place of scores or numbers")
-    if any(options.get(option) is not None for option in asked):
-        steps.append(WITHOUT_METRICS)
-    return " and ".join(steps)
-
-
 def audit_described_predictions(
     description: Any,
     data: Any = None,
@@ -280,17 +247,17 @@ def audit_described_predictions(
     others = [name for name in specification.insensitive if name not in columns.values()]
     if outcome is None and label.outcome_given:
         outcome = label.outcome
-    audit: Callable[..., AuditResult | MetricsResult] = _audited
+    clusters = None
     if specification.data is not None:
         clusters = pd.Series(table.clusters, name=specification.data.cluster)
-        audit = partial(_audited_by_clusters, specification=specification, clusters=clusters)
-    return audit(
+    return _audited(
         predicted,
         None if of_label else table.labels,
         before=before,
         sensitive_features=table.frame[list(specification.sensitive)],
         other_features=table.frame[others] if others else None,
         sample_weight=None if weights is None else table.frame[weights],
+        clusters=clusters,
         favourable=label.favourable,
         outcome=outcome,
         features={
@@ -535,6 +502,10 @@ def audit_file_of_model(
     of_numbers = labels is not None and are_numbers(labels) and options.get("favourable") is None
     if before is not None:
         before(MetricsResult if by_metrics or of_numbers else AuditResult, name)
+    clusters = options.get("clusters")
+    if (by_metrics or of_numbers) and clusters is not None:
+        remedy = WITHOUT_METRICS if by_metrics else "name a label of classes in place of numbers"
+        raise rows_are_no_units(str(clusters), remedy=remedy)
     frame, model = with_known_cells(
         frame,
         Path(path),

@@ -73,14 +73,37 @@ def check_rows_are_units(
     ParameterError
         If the description names a cluster.
     """
-    if specification.data is None:
-        return
-    raise ParameterError(
-        f"rows of one {specification.data.cluster!r} are one unit, and {what} take each row for "
-        "one",
-        where="cluster under [data]",
+    if specification.data is not None:
+        raise rows_are_no_units(
+            specification.data.cluster, what=what, where="cluster under [data]", remedy=remedy
+        )
+
+
+def rows_are_no_units(
+    key: str, *, what: str = "metrics", where: str = "clusters", remedy: str
+) -> ParameterError:
+    """Return the error that rows of one key are one unit, where each row is taken for a unit.
+
+    Parameters
+    ----------
+    key : str
+        The column that says which rows are one unit.
+    what : str
+        What takes each row for a unit.
+    where : str
+        The parameter that says so.
+    remedy : str
+        What to do if rows of one key are one unit.
+
+    Returns
+    -------
+    ParameterError
+    """
+    return ParameterError(
+        f"rows of one {key!r} are one unit, and {what} take each row for one",
+        where=where,
         remedy=f"{remedy}, or leave the key out if each row is a unit",
-        column=specification.data.cluster,
+        column=key,
     )
 
 

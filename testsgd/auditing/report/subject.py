@@ -56,10 +56,13 @@ def data_summary(findings: Findings) -> document.DataSummary:
     table = findings.table
     notes = notes_on_values(findings.contingency.axes)
     if table.labels is None and findings.parameters.metric == SELECTION_RATE:
-        notes.append(
-            f"the data have no label column {table.specification.label.column!r}; an audit "
-            "needs none"
+        # Without a description no column is named, and the name in its place is a guess.
+        lacking = (
+            "no true labels are given"
+            if table.inferred
+            else f"the data have no label column {table.specification.label.column!r}"
         )
+        notes.append(f"{lacking}; selection rates need none")
     existing = isinstance(findings.model.model, PredictionColumn)
     return table_summary(
         table,
