@@ -7,7 +7,6 @@ probabilities: a dictionary for each row, which names the classes, or an array, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,7 @@ from numpy.typing import NDArray
 
 from testsgd.data import category_text
 from testsgd.errors import ModelError
-
-# Labels, and the probability of each for each row; shapes (classes,) and (n, classes).
-ClassProbabilities = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]
+from testsgd.models.file_models import ClassProbabilities, without_width
 
 ONNX_FLOATS = ("tensor(float)", "tensor(double)", "tensor(float16)")
 # How the types of outputs begin that may hold probabilities.
@@ -91,12 +88,6 @@ class OnnxProbabilities:
                     remedy=_REMEDY,
                 )
             self._classes[int(place)] = texts.pop()
-
-
-def without_width(answers: Any) -> NDArray[Any]:
-    """Return answers of the shape (n, 1) as (n,), others as they are."""
-    array: NDArray[Any] = np.asarray(answers)
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
 def of_each_class(answers: Any) -> NDArray[Any]:

@@ -21,8 +21,8 @@ from testsgd.errors import ModelError, ParameterError
 from testsgd.io import sha256_of_file
 from testsgd.models import blackbox
 from testsgd.models.blackbox import CallableModel, Model
-from testsgd.models.booster_files import FileModel, NumbersModel, check_has_classes
 from testsgd.models.external import ExternalModel
+from testsgd.models.file_models import FileModel, NumbersModel, check_has_classes
 from testsgd.models.files import MODEL_FILE, Labels, card_of
 from testsgd.models.network import NetworkModel, network_labels, read_network
 from testsgd.models.pickled_files import PICKLES

@@ -15,19 +15,9 @@ from typing import Any
 
 from testsgd.errors import ModelError
 from testsgd.models.blackbox import is_booster, is_catboost, is_keras_model
-from testsgd.models.booster_files import (
-    FileModel,
-    NumbersModel,
-    catboost_model,
-    lightgbm_model,
-    read_catboost,
-    read_lightgbm,
-    read_onnx,
-    read_xgboost,
-    xgboost_model,
-)
 from testsgd.models.command import COMMAND_PREFIX, command_of
 from testsgd.models.external import ExternalModel, is_url
+from testsgd.models.file_models import FileModel, NumbersModel
 from testsgd.models.files import is_own_network, read_keras_model
 from testsgd.models.mlflow_models import (
     MLflowModel,
@@ -46,15 +36,24 @@ NETWORK_FILE = ".keras"
 # The group of entry points by which other packages add types of model files.
 PLUGINS = "testsgd.models"
 
+
+def _read_booster(path: Path) -> FileModel | NumbersModel:
+    """Return the model in a file of ONNX, or of a library of boosters."""
+    # Imported here: most models are in no such file.
+    from testsgd.models.booster_files import BOOSTER_FILES
+
+    return BOOSTER_FILES[path.suffix](path)
+
+
 # Other types of model files: what reads a function, an estimator or a Keras model from the path.
 # A new one is a reader in a module of its own, and a line here.
 MODEL_FILES: dict[str, Callable[[Path], Any]] = {
     ".skops": read_skops,
-    ".onnx": read_onnx,
-    ".json": read_xgboost,
-    ".ubj": read_xgboost,
-    ".txt": read_lightgbm,
-    ".cbm": read_catboost,
+    ".onnx": _read_booster,
+    ".json": _read_booster,
+    ".ubj": _read_booster,
+    ".txt": _read_booster,
+    ".cbm": _read_booster,
 }
 
 
@@ -140,12 +139,11 @@ def adapted(source: Any) -> Any:
         return TorchModel(source)
     if is_mlflow_model(source):
         return MLflowModel(source, name=type(source).__name__)
-    if is_booster(source, "xgboost"):
-        return _named(xgboost_model(source), source)
-    if is_booster(source, "lightgbm"):
-        return _named(lightgbm_model(source), source)
-    if is_catboost(source):
-        return _named(catboost_model(source), source)
+    if is_booster(source, "xgboost") or is_booster(source, "lightgbm") or is_catboost(source):
+        # Imported here: most models are none of these.
+        from testsgd.models.booster_files import booster_model
+
+        return _named(booster_model(source), source)
     return source
 
 
