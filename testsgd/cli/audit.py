@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +11,7 @@ import typer
 
 from testsgd.auditing.parameters import AuditParameters
 from testsgd.cli import console, options
+from testsgd.cli.asked_audit import AskedAudit, check_no_options_of, run_asked
 from testsgd.cli.default_folders import default_folder
 from testsgd.errors import ConfigurationError, ParameterError
 from testsgd.io import check_replaceable
@@ -156,9 +155,7 @@ def audit(
     Exit codes: 0 done, 1 the gate --fail-above was exceeded, 2 bad input, 3 not enough evidence.
     """
     from testsgd.auditing import AuditResult
-    from testsgd.auditing import audit as run
     from testsgd.data import check_no_other_file, is_rows_file
-    from testsgd.metrics import has_many_rows, is_elsewhere
 
     address = dataset[0]
     several = len(dataset) > 1
@@ -203,7 +200,9 @@ def audit(
     if impact_ratios is not None:
         counted = counts is not None or data is not None or model is not None
         if predictions is None or counted or not is_rows_file(Path(address)):
-            _check_no_columns("a file of rows with --predictions", impact_ratios=impact_ratios)
+            check_no_options_of(
+                "a file of rows with --predictions", {"impact_ratios": impact_ratios}
+            )
         if weights is not None:
             raise ParameterError(
                 "impact ratios count applicants, and have no weights",
@@ -225,151 +224,32 @@ def audit(
             "rule": rule,
             "fail_below": fail_below,
         }
-        chosen = _given({**of_metrics, **parameters, "nondeterministic": draws_of_each})
-        if cluster is not None:
-            chosen["clusters"] = cluster
-        elsewhere = several or is_elsewhere(address)
-        _check_no_folder(address)
-        of_counts = {"counts": counts}
-        of_rows_file = data is None and is_rows_file(Path(address))
-        if of_rows_file and predictions is not None and not elsewhere:
-            asked_for = (model, counts, limit, encoding, impact_ratios)
-            if all(option is None for option in asked_for) and _can_be_counted(chosen):
-                elsewhere = has_many_rows(address)
-        of_described = not elsewhere and not of_rows_file
-        if of_described:
-            _check_no_columns(
-                "a file of rows that has no description",
-                sensitive=sensitive,
-                label=label,
-                encoding=encoding,
-                cluster=cluster,
-                weights=None if predictions is not None else weights,
-                **of_counts,
-            )
-            if predictions is not None and model is not None:
-                raise ParameterError(
-                    "both predictions and a model are given",
-                    where="--predictions",
-                    remedy="give one of them",
-                    name="predictions",
-                )
-        result: AuditResult | MetricsResult
-        if elsewhere or (of_rows_file and counts is not None):
-            result = _audit_counted(
-                dataset if several else address,
-                counts=counts,
-                encoding=encoding,
-                predictions=predictions,
-                sensitive=options.listed(sensitive),
-                label=label,
-                favourable=favourable,
-                outcome=outcome,
-                threshold=threshold,
-                description=described,
-                of_rows={"limit": limit, "model": model, "data": data, "cluster": cluster},
-                before=check,
-                chosen=chosen,
-            )
-        elif of_rows_file and predictions is not None and model is None:
-            # Imported where it is called: most audits need no module of metrics.
-            from testsgd.metrics import audit_file_of_predictions
-
-            result = audit_file_of_predictions(
-                address,
-                predictions=predictions,
-                sensitive_features=options.listed(sensitive),
-                label=label,
-                encoding=encoding,
-                favourable=favourable,
-                outcome=outcome,
-                threshold=threshold,
-                limit=limit,
-                progress=progress or False,
-                before=check,
-                **chosen,
-            )
-        elif of_rows_file and model is not None and predictions is None:
-            from testsgd.metrics import audit_file_of_model
-
-            result = audit_file_of_model(
-                address,
-                model=asked,
-                sensitive_features=options.listed(sensitive),
-                label=label,
-                encoding=encoding,
-                favourable=favourable,
-                outcome=outcome,
-                threshold=threshold,
-                trust_pickle=trust_pickle,
-                limit=limit,
-                progress=progress or False,
-                before=check,
-                **chosen,
-            )
-        elif of_rows_file:
-            from testsgd.auditing import audit_file
-
-            # There are neither predictions nor a model, or both, which is refused.
-            result = audit_file(
-                address,
-                sensitive_features=options.listed(sensitive),
-                predictions=predictions,
-                model=asked,
-                label=label,
-                encoding=encoding,
-            )
-        elif predictions is not None:
-            from testsgd.metrics import audit_described_predictions
-
-            result = audit_described_predictions(
-                address,
-                data,
-                predictions=predictions,
-                favourable=favourable,
-                outcome=outcome,
-                threshold=threshold,
-                limit=limit,
-                progress=progress or False,
-                before=check,
-                **chosen,
-            )
-        elif any(value is not None for value in of_metrics.values()):
-            from testsgd.data import resolve_specification
-            from testsgd.metrics import MetricsResult, audit_described_by_metrics
-
-            check(MetricsResult, resolve_specification(address).name)
-            result = audit_described_by_metrics(
-                asked,
-                data,
-                address,
-                favourable=favourable,
-                outcome=outcome,
-                threshold=threshold,
-                limit=limit,
-                trust_pickle=trust_pickle,
-                progress=progress or False,
-                **chosen,
-            )
-        else:
-            from testsgd.data import resolve_specification
-
-            check(AuditResult, resolve_specification(address).name)
-            result = run(
-                asked,
-                data,
-                address,
-                favourable=favourable,
-                outcome=outcome,
-                threshold=0.5 if threshold is None else threshold,
-                terms=terms,
-                snippets=snippets,
-                limit=limit,
-                trust_pickle=trust_pickle,
-                progress=progress or False,
-                nondeterministic=draws_of_each,
-                **parameters,
-            )
+        asked = AskedAudit(
+            address=address,
+            files=tuple(dataset) if several else (),
+            data=data,
+            counts=counts,
+            counted_description=described,
+            model=model if answers is None else _endpoint(model, answers),
+            trust_pickle=trust_pickle,
+            predictions=predictions,
+            sensitive=tuple(options.listed(sensitive)),
+            label=label,
+            encoding=encoding,
+            weights=weights,
+            cluster=cluster,
+            favourable=favourable,
+            outcome=outcome,
+            threshold=threshold,
+            limit=limit,
+            terms=terms,
+            snippets=snippets,
+            nondeterministic=draws_of_each,
+            of_metrics=of_metrics,
+            parameters=parameters,
+            needs_all_rows=impact_ratios is not None,
+        )
+        result = run_asked(asked, before=check, progress=progress)
     folder = out or default_folder("reports", result.summary.data.name)
     written = result.write(folder, wanted)
     if table is not None:
@@ -456,19 +336,6 @@ def _check_is_there(dataset: str) -> None:
         )
 
 
-def _check_no_folder(dataset: str) -> None:
-    """Refuse a folder of files, which may be of anything."""
-    from testsgd.data import catalogue
-
-    if Path(dataset).is_dir() and dataset not in catalogue():
-        raise ParameterError(
-            f"{dataset} is a folder",
-            where="data set",
-            remedy=f"give a file, or several such as {dataset.rstrip('/')}/*.parquet",
-            name=dataset,
-        )
-
-
 def _impact_ratios(
     path: Path, predictions: str, columns: list[str], favourable: Any, *, encoding: str | None
 ) -> ImpactRatios:
@@ -491,29 +358,6 @@ def _impact_ratios(
     )
 
 
-def _given(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are not left at their defaults, or with --as-paper all given."""
-    if parameters.get("as_paper"):
-        # They are those of the command line, and a default wins against the paper's setting, too.
-        return {name: value for name, value in parameters.items() if value is not None}
-    defaults = {name: item.default for name, item in declared_parameters(AuditParameters).items()}
-    return {
-        name: value
-        for name, value in parameters.items()
-        if value is not None and value is not False and value != defaults.get(name)
-    }
-
-
-def _can_be_counted(chosen: Mapping[str, Any]) -> bool:
-    """Return whether an audit with these options can be one of rows that are counted, not read."""
-    from testsgd.metrics import MetricParameters
-
-    # What takes the rows themselves.
-    of_rows = {"rows", "holdout", "condition_on"}
-    known = {*declared_parameters(MetricParameters), "weights", "metrics", "rule"}
-    return chosen.keys() <= known - of_rows
-
-
 def _endpoint(model: str | None, answers: Path) -> EndpointModel:
     """Return the model at an address, its answers kept in a file."""
     from testsgd.models import EndpointModel
@@ -526,120 +370,3 @@ def _endpoint(model: str | None, answers: Path) -> EndpointModel:
             name="answers",
         )
     return EndpointModel(model, cache=answers)
-
-
-def _audit_counted(
-    source: str | list[str],
-    *,
-    counts: str | None,
-    encoding: str | None,
-    predictions: str | None,
-    sensitive: list[str],
-    label: str | None,
-    favourable: Any,
-    outcome: str | None,
-    threshold: float | None,
-    description: str | None,
-    of_rows: Mapping[str, Any],
-    before: Callable[[type[MetricsResult], str], None],
-    chosen: dict[str, Any],
-) -> MetricsResult:
-    """Audit rows that are counted or summed where they are, or were counted before.
-
-    `description` is that of rows counted before, if there is one. `of_rows` are the values of
-    options that need the rows themselves, and are refused.
-    """
-    from testsgd.data import read_frame, resolve_specification
-    from testsgd.metrics import (
-        MetricsResult,
-        audit_counts,
-        audit_described_counts,
-        audit_rows_elsewhere,
-        open_elsewhere,
-    )
-
-    for name, given in (("predictions", predictions), ("sensitive", sensitive or description)):
-        if not given:
-            raise ParameterError(
-                f"rows are counted by their {name}, and no column is named",
-                where=f"--{name}",
-                remedy=f"name the columns with --{name}",
-                name=name,
-            )
-    assert predictions is not None
-    for name, value in of_rows.items():
-        if value is not None:
-            raise ParameterError(
-                f"--{name} {value} needs the rows themselves, and these are counted where they "
-                "are, all of them, or were counted before",
-                where=f"--{name}",
-                remedy="leave it out, or give a file of the rows",
-                name=name,
-            )
-    if "rows" in chosen:
-        raise ParameterError(
-            "rows that are counted where they are cannot be chosen by an expression",
-            where="--rows",
-            remedy="leave it out, and count only these rows (WHERE in the query, or a view)",
-            name="rows",
-        )
-    weights = chosen.pop("weights", None)
-    if counts is None:
-        _check_no_columns("a file of rows that is read as text", encoding=encoding)
-        name = "data"
-        if isinstance(source, str):
-            file = Path(source.partition("?")[0]).name
-            name = file.partition(".")[0].strip("*?[]-_") or name
-        before(MetricsResult, name)
-        return audit_rows_elsewhere(
-            open_elsewhere(
-                source, columns=[predictions, *sensitive, *filter(None, [label, weights])]
-            ),
-            predictions=predictions,
-            sensitive_features=sensitive,
-            label=label,
-            weights=weights,
-            favourable=favourable,
-            outcome=outcome,
-            threshold=threshold,
-            name=name,
-            **chosen,
-        )
-    if threshold is not None:
-        from testsgd.models.answers import no_scores_given
-
-        raise no_scores_given(threshold)
-    assert isinstance(source, str)
-    name = Path(source).name.partition(".")[0]
-    if description is not None:
-        name = resolve_specification(description).name
-    before(MetricsResult, name)
-    compare: Callable[..., MetricsResult] = audit_counts
-    if description is not None:
-        compare = partial(audit_described_counts, description)
-    return compare(
-        read_frame(Path(source), encoding=encoding),
-        predictions=predictions,
-        sensitive_features=sensitive,
-        rows=counts,
-        label=label,
-        weight=weights,
-        weight_squared=None if weights is None else f"{weights}_squared",
-        favourable=favourable,
-        outcome=outcome,
-        name=name,
-        **chosen,
-    )
-
-
-def _check_no_columns(where: str, **columns: Any) -> None:
-    """Refuse what is for other data than those that are audited."""
-    for name, column in columns.items():
-        if column is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise ParameterError(
-                f"{option} is for {where}",
-                where=option,
-                remedy="give the file in place of the name, or leave the option out",
-                name=name,
-            )
