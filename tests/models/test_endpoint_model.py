@@ -417,3 +417,15 @@ def test_means_over_kept_answers_are_refused(tmp_path: Path) -> None:
         )
     with pytest.raises(ParameterError):
         testsgd.audit(model, None, "demo", nondeterministic=True)
+
+
+@pytest.mark.parametrize("are_kept", [False, True])
+def test_whether_kept_answers_change_is_not_known(tmp_path: Path, are_kept: bool) -> None:
+    frame = people()
+    with model_server.served(answer) as server:
+        model = EndpointModel(server.url, cache=tmp_path / "answers" if are_kept else None)
+        summary = testsgd.audit(
+            model, frame, decide(frame), sensitive_features=["sex"], **QUICK
+        ).summary
+    assert summary.model.changing == (None if are_kept else 0)
+    assert any("kept" in note for note in summary.data.notes) is are_kept

@@ -119,8 +119,9 @@ class Findings(ABC):
     # Their rates by the other estimand, and what the intervals of these hold for.
     others: tuple[Estimated, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)  # Wall-clock time of each phase.
-    # Share of the first rows or texts that the model answered otherwise when asked again.
-    changing: float = 0.0
+    # Share of the first rows or texts that the model answered otherwise when asked again; None if
+    # its answers are kept, so that it was not asked again.
+    changing: float | None = 0.0
     # For the explaining rules, in which share of bootstrap samples each, or a near-duplicate, is
     # chosen again; empty if that was not looked at.
     stability: Mapping[int, float] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
 from testsgd.models.answers import CheckedFunction
+from testsgd.models.external import ExternalModel
 from testsgd.progress import parts_of
 
 # How far from the threshold rounding may put a score.
@@ -35,7 +36,9 @@ Take = Callable[[NDArray[np.intp]], Any]
 class Repetition:
     """The answers of a model that was asked again, compared with its first ones."""
 
-    differing: float = 0.0  # Share of the rows or texts that were answered otherwise.
+    # Share of the rows or texts that were answered otherwise; None if answers are kept, so that
+    # none can be.
+    differing: float | None = 0.0
     asked: int = 0  # Rows or texts that this took.
 
 
@@ -44,8 +47,8 @@ def ask_again(
 ) -> Repetition:
     """Ask a model again, in another order and with another batch size, and compare its answers.
 
-    A network of testsgd's own computes the same each time, and is not asked. What counts as
-    rounding is in the module's text.
+    A network of testsgd's own computes the same each time, and is not asked; nor is a model whose
+    answers are kept. What counts as rounding is in the module's text.
 
     Parameters
     ----------
@@ -63,8 +66,8 @@ def ask_again(
     Returns
     -------
     Repetition
-        The share of the answers that differ, 0 where rounding explains them, and the number of
-        rows or texts asked about.
+        The share of the answers that differ, 0 where rounding explains them, None if answers are
+        kept, and the number of rows or texts asked about.
 
     Raises
     ------
@@ -85,6 +88,9 @@ def ask_again(
     first = first[: max(0, most)]
     if not isinstance(model, CheckedFunction) or not len(first):
         return Repetition()
+    asked = getattr(model.function, "__self__", None)
+    if isinstance(asked, ExternalModel) and asked.keeps_answers:
+        return Repetition(differing=None)
     answers = np.zeros(len(first), dtype=bool)
     parts = parts_of(len(first))
     for piece in np.array_split(np.arange(len(first))[::-1], _PIECES):

@@ -69,6 +69,8 @@ def data_facts(data: DataSummary, words: Words, *more: tuple[str, str]) -> Facts
 def model_facts(title: str, model: ModelSummary, words: Words) -> Facts:
     """List what is known of a model."""
     changing = f"for {percent(model.changing)} of the first {words.many}" if model.changing else ""
+    if model.changing is None:
+        changing = "not looked at: its answers are kept"
     agrees = "" if model.accuracy is None else f"for {percent(model.accuracy)} of the {words.many}"
     if agrees and len(model.other_labels) > 1:
         agrees += ", as to the favourable label or another"

@@ -37,6 +37,12 @@ _HARM = re.compile(
 Floats = NDArray[np.float64]
 
 
+_KEPT = (
+    "the model's answers are kept in a file, so it was not looked at whether it answers the same "
+    "each time"
+)
+
+
 class RateGrid(NamedTuple):
     """Rates over the cells of one sensitive feature, or of several together."""
 
@@ -63,6 +69,8 @@ def data_summary(findings: Findings) -> document.DataSummary:
             else f"the data have no label column {table.specification.label.column!r}"
         )
         notes.append(f"{lacking}; selection rates need none")
+    if findings.changing is None:
+        notes.append(_KEPT)
     existing = isinstance(findings.model.model, PredictionColumn)
     return table_summary(
         table,
@@ -138,6 +146,8 @@ def _summary_of_texts(findings: TextFindings) -> document.DataSummary:
         )
     if texts.labels is None:
         notes.append("the texts have no labels; an audit needs none")
+    if findings.changing is None:
+        notes.append(_KEPT)
     dataset = texts.specification.dataset
     return document.DataSummary.of(
         dataset,

@@ -568,9 +568,10 @@ class ModelSummary(Part):
         default_factory=list,
         description="columns that it is given and the description does not have; never perturbed",
     )
-    changing: Share = Field(
+    changing: Share | None = Field(
         0.0,
-        description="share of the first rows or texts that it answered otherwise when asked again",
+        description="share of the first rows or texts that it answered otherwise when asked again; "
+        "null if its answers are kept, so that it was not asked again",
     )
     read_as: dict[str, str] = Field(
         default_factory=dict,
