@@ -430,7 +430,7 @@ def _waiting_note(waiting: WaitingOutputs, *, moment: float) -> str:
         expiry = f"{last} in {plural(math.ceil(left), 'second')}"
         remedy = "read the journal again after that"
     else:
-        # With other betas than those of the state no ticket is given back.
+        # With other values or betas than those of the state no ticket is given back.
         expiry = "which expired"
         remedy = "read the journal again, with the specification that it was begun with"
     return f"{what} {tickets}, {expiry}, and {'is' if is_one else 'are'} not printed; {remedy}"

@@ -86,10 +86,15 @@ class Enforcer:
     SpecificationError, ParameterError
         If the specification is wrong, or no schedule meets the betas of a requirement.
     StateError
-        If the state cannot be read, or is that of another specification.
+        If the state cannot be opened.
 
     Notes
     -----
+    A state of other values or betas, or of values in another order, is refused with a StateError:
+    by :meth:`begin` and :meth:`finish` for the sequences of their tenant, by :meth:`prepare` and
+    :meth:`status` for those of all tenants. Making an enforcer reads no sequence, as there may be
+    many.
+
     The guarantee: if the model gives a value whenever it is asked, and every request that began
     gets an output, no deadline is missed, in whatever order the outputs come. The sequence is in
     the order in which requests began. If the model disobeys, an output is asked for again as often
@@ -171,7 +176,7 @@ class Enforcer:
         ParameterError
             If a ticket of that name is open already.
         StateError
-            If the state cannot be read or written.
+            If the state cannot be read or written, or is that of another specification.
         """
         original = ModelRequest(request) if isinstance(request, str) else request
         name = ticket or uuid.uuid4().hex
@@ -299,22 +304,46 @@ class Enforcer:
         )
 
     def prepare(self) -> None:
-        """Load what the first request would load, so that it need not wait for it."""
+        """Load what the first request would load, and check the state of all tenants.
+
+        What serves a model calls it at its start.
+
+        Raises
+        ------
+        StateError
+            If the state cannot be read, or is that of another specification.
+        """
+        self.status()
         for name, reader in self._readers.items():
             self._judge.is_neutral("", name)
             if isinstance(reader, TermReader):
                 reader.read("")
 
     def status(self) -> tuple[SequenceStatus, ...]:
-        """Return the state of every sequence, one for each tenant and requirement."""
-        sequences = []
+        """Return the state of every sequence, one for each tenant and requirement.
+
+        Raises
+        ------
+        StateError
+            If the state cannot be read, or was begun with other values or betas than the
+            specification has.
+        """
+        return tuple(
+            SequenceStatus(
+                tenant=sequence.tenant, requirement=sequence.required, state=sequence.read(text)
+            )
+            for sequence, text in self._stored()
+        )
+
+    def _stored(self) -> list[tuple[TenantSequence, str]]:
+        """Return the sequences of the specification's requirements with the texts kept of them."""
+        stored = []
         for key, text in sorted(self.store.read().items()):
             tenant, _, name = key.partition(SEPARATOR)
             required = self._requirements.get(name)
             if required is not None:
-                state = SequenceState.from_text(text)
-                sequences.append(SequenceStatus(tenant=tenant, requirement=required, state=state))
-        return tuple(sequences)
+                stored.append((TenantSequence(required=required, tenant=tenant), text))
+        return stored
 
     def journal(self) -> Iterator[str]:
         """Return a line of JSON for each output that was counted, in the order of the counting.
@@ -367,10 +396,11 @@ class Enforcer:
         >>> list(enforcer.journal()), enforcer.waiting()
         ([], WaitingOutputs(outputs=1, tickets=1, expires=1120.0))
         """
+        # Which outputs wait can be read whatever the values and betas are.
         states = [
-            status.state
-            for status in self.status()
-            if requirement in (None, status.requirement.name) and tenant in (None, status.tenant)
+            SequenceState.from_text(text)
+            for sequence, text in self._stored()
+            if requirement in (None, sequence.required.name) and tenant in (None, sequence.tenant)
         ]
         return waiting_outputs(states, seconds=self.specification.enforcement.ticket_seconds)
 
@@ -379,13 +409,10 @@ class Enforcer:
         moment = self._clock()
         seconds = self.specification.enforcement.ticket_seconds
         changes = []
-        for status in self.status():
-            sequence = TenantSequence(required=status.requirement, tenant=status.tenant)
-            # With other betas it is the state of another specification, and only read.
-            if (
-                status.state.betas == status.requirement.betas
-                and status.state.with_expired(moment, seconds=seconds) is not status.state
-            ):
+        for sequence, text in self._stored():
+            state = SequenceState.from_text(text)
+            # The state of another specification is only read.
+            if sequence.is_of(state) and state.with_expired(moment, seconds=seconds) is not state:
                 expired = SlotsExpired(sequence=sequence, time=moment, seconds=seconds)
                 changes.append(Change(sequence.key, expired))
         if changes:
