@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import StateError
+from testsgd.errors import ParameterError, StateError
 from testsgd.generative.asking import ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
 from testsgd.generative.openai_client import wrap
@@ -161,7 +161,8 @@ class Enforcer:
         Parameters
         ----------
         request : str or ModelRequest
-            A prompt, or a chat.
+            A prompt, or a chat. A chat counts only if all of its messages are neutral; which
+            conditions it fulfils is read from the last message of the user.
         tenant : str
             Whose sequence it belongs to.
         ticket : str, optional
@@ -174,13 +175,20 @@ class Enforcer:
         Raises
         ------
         ParameterError
-            If a ticket of that name is open already.
+            If the request is neither a text nor a ModelRequest, or a ticket of that name is open
+            already.
         StateError
             If the state cannot be read or written, or is that of another specification.
         """
         original = ModelRequest(request) if isinstance(request, str) else request
+        if not isinstance(original, ModelRequest) or not isinstance(original.prompt, str):
+            raise ParameterError(
+                f"{request!r} is neither a text nor a ModelRequest",
+                where="request",
+                remedy="give the prompt as a text, or ModelRequest(messages=...) of a chat",
+            )
         name = ticket or uuid.uuid4().hex
-        concerned = self._concerned(original.text)
+        concerned = self._concerned(original)
         asked = self._reserve(name, tenant, concerned)
         wanted = tuple(self._value_request(required, value) for required, value in asked)
         return Ticket(
@@ -422,15 +430,18 @@ class Enforcer:
         """Close the state; the enforcer cannot be used any more."""
         self.store.close()
 
-    def _concerned(self, prompt: str) -> tuple[Requirement, ...]:
-        """Return the requirements that the output of a prompt belongs to.
+    def _concerned(self, request: ModelRequest) -> tuple[Requirement, ...]:
+        """Return the requirements that the output of a request belongs to.
 
-        The prompt fulfils the condition, and is neutral (Algorithm 1, line 4).
+        The prompt fulfils the condition, and is neutral (Algorithm 1, line 4). Every message of a
+        chat steers what the model writes, its own earlier answers too, so all must be neutral.
         """
+        prompt = request.text
+        whole = request.whole_text
         return tuple(
             required
             for required in self._requirements.values()
-            if self._fulfils(prompt, required) and self._judge.is_neutral(prompt, required.grouping)
+            if self._fulfils(prompt, required) and self._judge.is_neutral(whole, required.grouping)
         )
 
     def _fulfils(self, prompt: str, required: Requirement) -> bool:
