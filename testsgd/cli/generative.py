@@ -83,8 +83,8 @@ def assess(
     """Assess outputs that you have: which groups appear, how often, and how far apart.
 
     An output is an object such as {"prompt": "The nurse was tired, so", "output": " she slept."};
-    where its groups are known already, they are keys: {"gender": "female"}. Exit codes, about the
-    outputs of all prompts, neutral or not: 0 every requirement is kept, 1 one is broken, 2 bad
+    where its groups are known already, they are keys: {"gender": "female"}. Exit codes: 0 every
+    requirement is kept over the outputs of all prompts, neutral or not, 1 one is broken, 2 bad
     input, 3 not enough outputs to judge.
     """
     from testsgd.generative import GenerativeResult
