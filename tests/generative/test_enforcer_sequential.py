@@ -21,7 +21,7 @@ from enforced_models import (
 )
 
 from testsgd.errors import ModelError, ParameterError, SpecificationError
-from testsgd.generative import Enforcer, GenerativeSpecification
+from testsgd.generative import Enforcer, GenerativeSpecification, ModelRequest
 
 
 @pytest.mark.parametrize("overlapping", [False, True])
@@ -195,6 +195,74 @@ def test_unrelated_and_biased_prompts_do_not_touch_the_state() -> None:
         assert not finished.labels
         enforced.give_back(enforced.begin(prompt))
     assert enforced.store.read() == before
+
+
+SYSTEM = {"role": "system", "content": "Be brief."}
+NURSE = {"role": "user", "content": "The nurse was tired"}
+CHATS = [
+    pytest.param([SYSTEM, NURSE], True, id="neutral"),
+    pytest.param(
+        [SYSTEM, NURSE, {"role": "assistant", "content": "And slept."}, NURSE], True, id="turns"
+    ),
+    pytest.param(
+        [{"role": "system", "content": "She is the heroine."}, NURSE], False, id="system message"
+    ),
+    pytest.param(
+        [
+            {"role": "developer", "content": [{"type": "text", "text": "She is the heroine."}]},
+            NURSE,
+        ],
+        False,
+        id="parts",
+    ),
+    pytest.param(
+        [{"role": "user", "content": "Write of him, he is a pilot"}, SYSTEM, NURSE],
+        False,
+        id="earlier turn",
+    ),
+    pytest.param(
+        [NURSE, {"role": "assistant", "content": "She slept."}, NURSE], False, id="earlier answer"
+    ),
+    pytest.param(
+        [NURSE, {"role": "assistant", "content": "Well, she"}], False, id="beginning of the answer"
+    ),
+]
+
+
+@pytest.mark.parametrize(("messages", "neutral"), CHATS)
+def test_a_chat_counts_only_if_all_its_messages_are_neutral(
+    messages: list[dict[str, Any]], neutral: bool
+) -> None:
+    enforced = Enforcer("examples/generative/people.toml")
+    request = ModelRequest(messages=tuple(messages))
+    for _ in range(5):
+        enforced.finish(enforced.begin(request), "she slept")
+    ticket = enforced.begin(request)
+    assert ticket.is_counted is neutral
+    assert ticket.is_changed is neutral
+    assert [status.state.outputs for status in enforced.status()] == ([5] if neutral else [])
+
+
+def test_a_value_of_another_grouping_in_a_chat_does_not_matter() -> None:
+    enforced = people({"grouping": "age", "beta": 4})
+    messages = ({"role": "system", "content": "Of g1."}, {"role": "user", "content": "Draw"})
+    assert enforced.begin(ModelRequest(messages=messages)).is_counted
+
+
+def test_the_condition_of_a_chat_is_in_the_last_message_of_the_user() -> None:
+    enforced = people({"grouping": "gender", "when": {"job": "nurse"}, "beta": 4})
+    nurse, cook = ({"role": "user", "content": f"Draw a {job}"} for job in ("nurse", "cook"))
+    assert enforced.begin(ModelRequest(messages=(cook, nurse))).is_counted
+    assert not enforced.begin(ModelRequest(messages=(nurse, cook))).is_counted
+
+
+@pytest.mark.parametrize("request_", [None, b"Draw", 3, [NURSE], NURSE, ModelRequest(None)])  # type: ignore[arg-type]
+def test_what_is_no_request_is_refused(request_: Any) -> None:
+    enforced = enforcer([5, 5])
+    with pytest.raises(ParameterError) as raised:
+        enforced.begin(request_)
+    assert raised.value.where == "request"
+    assert enforced.status() == ()
 
 
 def test_unrelated_outputs_move_no_deadline() -> None:

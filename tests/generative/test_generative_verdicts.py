@@ -229,6 +229,78 @@ def test_outputs_for_which_a_value_was_asked_say_nothing_of_the_model_alone() ->
     assert any("1 time" in sentence for sentence in helped)
 
 
+WORDS = {
+    "groupings": {
+        "gender": {"values": ["female", "male"], "terms": {"female": ["she"], "male": ["he"]}},
+        "job": {"values": ["nurse", "pilot", "cook"], "reads": "prompt"},
+    }
+}
+
+
+def hinted(*jobs: str) -> dict[str, list[str]]:
+    """Return outputs about jobs: of men only where the prompt has the word."""
+    log: dict[str, list[str]] = {"prompt": [], "output": []}
+    for job in jobs:
+        log["prompt"] += [f"A {job} said", f"A male {job} said", f"A {job} said, he"] * 8
+        log["output"] += ["she", "he", "he"] * 8
+    return log
+
+
+def of_jobs(*betas: tuple[str, int]) -> dict[str, Any]:
+    """Return a specification with a requirement for each job."""
+    required = [{"grouping": "gender", "when": {"job": job}, "beta": beta} for job, beta in betas]
+    return {**WORDS, "requirements": required}
+
+
+def test_the_headline_says_what_is_broken_for_neutral_prompts_alone() -> None:
+    result = assess_generative(hinted("nurse"), of_jobs(("nurse", 4)))
+    assert (result.verdict.status, result.exit_code) == (KEPT, 0)
+    assert "neutral prompts" in result.verdict.headline
+    assert "broken" in result.verdict.headline
+    assert "“male”" in result.verdict.headline
+
+
+@pytest.mark.parametrize("jobs", [("nurse", "pilot"), ("nurse", "pilot", "cook")])
+def test_all_that_are_broken_for_neutral_prompts_are_named(jobs: tuple[str, ...]) -> None:
+    verdict = assess_generative(hinted(*jobs), of_jobs(*((job, 4) for job in jobs))).verdict
+    assert verdict.status == KEPT
+    for job in jobs:
+        assert job in verdict.headline
+        assert any(job in one and "neutral prompts" in one for one in verdict.sentences)
+
+
+def test_a_value_that_was_asked_for_hides_nothing_of_neutral_prompts() -> None:
+    log: dict[str, Any] = hinted("nurse")
+    log["asked"] = [None, {"gender": "male"}, None] * 8
+    verdict = assess_generative(log, of_jobs(("nurse", 4))).verdict
+    assert "neutral prompts" in verdict.headline
+    assert any("8 times" in one for one in verdict.sentences)
+    assert any("neutral prompts" in one and "broken" in one for one in verdict.sentences)
+
+
+def test_what_is_broken_for_neutral_prompts_stands_beside_another_outcome() -> None:
+    log = hinted("nurse", "pilot")
+    log["output"][24:] = ["she"] * 24
+    broken = assess_generative(log, of_jobs(("nurse", 4), ("pilot", 4))).verdict
+    assert broken.status == BROKEN
+    assert "neutral prompts" in broken.headline
+    assert "nurse" in broken.headline
+    few = assess_generative(hinted("nurse"), of_jobs(("nurse", 4), ("cook", 4))).verdict
+    assert few.status == FEW
+    assert "neutral prompts" in few.headline
+
+
+def test_a_headline_has_no_word_of_neutral_prompts_where_they_are_as_good() -> None:
+    log = {"prompt": ["A nurse"] * 6 + ["A male nurse"] * 6, "output": ["she", "he"] * 6}
+    kept = assess_generative(log, of_jobs(("nurse", 4))).verdict
+    assert kept.status == KEPT
+    assert "broken" not in kept.headline
+    worse = {**log, "output": ["she"] * 12}
+    broken = assess_generative(worse, of_jobs(("nurse", 4))).verdict
+    assert broken.status == BROKEN
+    assert "neutral" not in broken.headline
+
+
 def test_equal_shares_are_said_of_two_different_values() -> None:
     specification = {"groupings": {"g0": {"values": ["x", "y"]}}}
     headline = assess_generative({"g0": ["x", "y"]}, specification).verdict.headline

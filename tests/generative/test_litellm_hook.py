@@ -84,6 +84,22 @@ def test_a_chat_asks_for_what_is_missing() -> None:
 
 
 @pytest.mark.usefixtures("_stub")
+def test_a_chat_whose_system_message_names_a_value_passes_unchanged() -> None:
+    enforcer = Enforcer(SPECIFICATION)
+    hook = hook_of(enforcer)
+    sent = [
+        {"role": "system", "content": "She is the heroine."},
+        {"role": "user", "content": PROMPT},
+    ]
+    for call in "abc":
+        data: dict[str, Any] = {"litellm_call_id": call, "model": "m", "messages": list(sent)}
+        asyncio.run(hook.async_pre_call_hook(KEY, None, data, "acompletion"))
+        finish(hook, data)
+        assert data["messages"] == sent
+    assert enforcer.status() == ()
+
+
+@pytest.mark.usefixtures("_stub")
 def test_the_messages_beside_the_prompt_of_a_picture_are_changed_too() -> None:
     hook = hook_of(Enforcer(SPECIFICATION))
     for call in "ab":

@@ -57,6 +57,21 @@ def test_chat_keeps_the_deadlines() -> None:
     assert all(sent["authorization"] == f"Bearer {KEY}" for sent in model.headers)
 
 
+def test_a_chat_that_names_a_value_earlier_passes_unchanged() -> None:
+    model = FakeModel()
+    messages: list[Any] = [
+        {"role": "user", "content": "Tell of a nurse."},
+        {"role": "assistant", "content": "She slept."},
+        {"role": "user", "content": "And then?"},
+    ]
+    with standing_before(model) as (enforcer, address), client(address) as asked:
+        for _ in range(4):
+            answer = asked.chat.completions.create(model="fake", messages=messages)
+            assert answer.choices[0].message.content == "she slept."
+        assert enforcer.status() == ()
+    assert [body["messages"] for body in model.requests] == [messages] * 4
+
+
 def test_completions_say_what_was_asked() -> None:
     with standing_before(FakeModel()) as (_, address), client(address) as asked:
         heard = [

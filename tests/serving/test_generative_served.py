@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -106,6 +107,20 @@ def test_bad_input_is_one_line(tmp_path: Path, options: list[str]) -> None:
         command(tmp_path, *options), capture_output=True, text=True, check=False, timeout=60
     )
     assert (finished.returncode, finished.stdout, finished.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_state_of_other_values_is_not_served(tmp_path: Path) -> None:
+    state = tmp_path / "fair.sqlite"
+    begun = Enforcer(tomllib.loads(SPECIFICATION), state=state)
+    begun.finish(begun.begin("A nurse"), "she slept.")
+    begun.close()
+    swapped = SPECIFICATION.replace('"female", "male"', '"male", "female"')
+    given = ["--upstream", "http://127.0.0.1:1/v1", "--state", str(state), "--port", "0"]
+    arguments = command(tmp_path, *given)
+    (tmp_path / "fair.toml").write_text(swapped)
+    finished = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+    assert (finished.returncode, finished.stdout, finished.stderr.count("\n")) == (2, "", 1)
+    assert "female" in finished.stderr
 
 
 def test_who_may_ask(tmp_path: Path) -> None:

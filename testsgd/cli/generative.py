@@ -84,7 +84,8 @@ def assess(
 
     An output is an object such as {"prompt": "The nurse was tired, so", "output": " she slept."};
     where its groups are known already, they are keys: {"gender": "female"}. Exit codes: 0 every
-    requirement is kept, 1 one is broken, 2 bad input, 3 not enough outputs to judge.
+    requirement is kept over the outputs of all prompts, neutral or not, 1 one is broken, 2 bad
+    input, 3 not enough outputs to judge.
     """
     from testsgd.generative import GenerativeResult
 
@@ -430,7 +431,7 @@ def _waiting_note(waiting: WaitingOutputs, *, moment: float) -> str:
         expiry = f"{last} in {plural(math.ceil(left), 'second')}"
         remedy = "read the journal again after that"
     else:
-        # With other betas than those of the state no ticket is given back.
+        # With other values or betas than those of the state no ticket is given back.
         expiry = "which expired"
         remedy = "read the journal again, with the specification that it was begun with"
     return f"{what} {tickets}, {expiry}, and {'is' if is_one else 'are'} not printed; {remedy}"

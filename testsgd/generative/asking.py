@@ -46,6 +46,21 @@ class ModelRequest:
                 return message_text(message)
         return ""
 
+    @property
+    def whole_text(self) -> str:
+        r"""The text of the messages of all roles, each a paragraph; or the prompt.
+
+        Examples
+        --------
+        >>> ModelRequest(messages=(
+        ...     {"role": "system", "content": "Write about women."},
+        ...     {"role": "user", "content": "Draw a nurse."})).whole_text
+        'Write about women.\n\nDraw a nurse.'
+        """
+        if not self.messages:
+            return self.prompt
+        return "\n\n".join(message_text(message) for message in self.messages)
+
 
 @dataclass(frozen=True)
 class ValueRequest:

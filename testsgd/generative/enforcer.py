@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import StateError
+from testsgd.errors import ParameterError, StateError
 from testsgd.generative.asking import ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
 from testsgd.generative.openai_client import wrap
@@ -86,10 +86,15 @@ class Enforcer:
     SpecificationError, ParameterError
         If the specification is wrong, or no schedule meets the betas of a requirement.
     StateError
-        If the state cannot be read, or is that of another specification.
+        If the state cannot be opened.
 
     Notes
     -----
+    A state of other values or betas, or of values in another order, is refused with a StateError:
+    by :meth:`begin` and :meth:`finish` for the sequences of their tenant, by :meth:`prepare` and
+    :meth:`status` for those of all tenants. Making an enforcer reads no sequence, as there may be
+    many.
+
     The guarantee: if the model gives a value whenever it is asked, and every request that began
     gets an output, no deadline is missed, in whatever order the outputs come. The sequence is in
     the order in which requests began. If the model disobeys, an output is asked for again as often
@@ -156,7 +161,8 @@ class Enforcer:
         Parameters
         ----------
         request : str or ModelRequest
-            A prompt, or a chat.
+            A prompt, or a chat. A chat counts only if all of its messages are neutral; which
+            conditions it fulfils is read from the last message of the user.
         tenant : str
             Whose sequence it belongs to.
         ticket : str, optional
@@ -169,13 +175,20 @@ class Enforcer:
         Raises
         ------
         ParameterError
-            If a ticket of that name is open already.
+            If the request is neither a text nor a ModelRequest, or a ticket of that name is open
+            already.
         StateError
-            If the state cannot be read or written.
+            If the state cannot be read or written, or is that of another specification.
         """
         original = ModelRequest(request) if isinstance(request, str) else request
+        if not isinstance(original, ModelRequest) or not isinstance(original.prompt, str):
+            raise ParameterError(
+                f"{request!r} is neither a text nor a ModelRequest",
+                where="request",
+                remedy="give the prompt as a text, or ModelRequest(messages=...) of a chat",
+            )
         name = ticket or uuid.uuid4().hex
-        concerned = self._concerned(original.text)
+        concerned = self._concerned(original)
         asked = self._reserve(name, tenant, concerned)
         wanted = tuple(self._value_request(required, value) for required, value in asked)
         return Ticket(
@@ -299,22 +312,46 @@ class Enforcer:
         )
 
     def prepare(self) -> None:
-        """Load what the first request would load, so that it need not wait for it."""
+        """Load what the first request would load, and check the state of all tenants.
+
+        What serves a model calls it at its start.
+
+        Raises
+        ------
+        StateError
+            If the state cannot be read, or is that of another specification.
+        """
+        self.status()
         for name, reader in self._readers.items():
             self._judge.is_neutral("", name)
             if isinstance(reader, TermReader):
                 reader.read("")
 
     def status(self) -> tuple[SequenceStatus, ...]:
-        """Return the state of every sequence, one for each tenant and requirement."""
-        sequences = []
+        """Return the state of every sequence, one for each tenant and requirement.
+
+        Raises
+        ------
+        StateError
+            If the state cannot be read, or was begun with other values or betas than the
+            specification has.
+        """
+        return tuple(
+            SequenceStatus(
+                tenant=sequence.tenant, requirement=sequence.required, state=sequence.read(text)
+            )
+            for sequence, text in self._stored()
+        )
+
+    def _stored(self) -> list[tuple[TenantSequence, str]]:
+        """Return the sequences of the specification's requirements with the texts kept of them."""
+        stored = []
         for key, text in sorted(self.store.read().items()):
             tenant, _, name = key.partition(SEPARATOR)
             required = self._requirements.get(name)
             if required is not None:
-                state = SequenceState.from_text(text)
-                sequences.append(SequenceStatus(tenant=tenant, requirement=required, state=state))
-        return tuple(sequences)
+                stored.append((TenantSequence(required=required, tenant=tenant), text))
+        return stored
 
     def journal(self) -> Iterator[str]:
         """Return a line of JSON for each output that was counted, in the order of the counting.
@@ -367,10 +404,11 @@ class Enforcer:
         >>> list(enforcer.journal()), enforcer.waiting()
         ([], WaitingOutputs(outputs=1, tickets=1, expires=1120.0))
         """
+        # Which outputs wait can be read whatever the values and betas are.
         states = [
-            status.state
-            for status in self.status()
-            if requirement in (None, status.requirement.name) and tenant in (None, status.tenant)
+            SequenceState.from_text(text)
+            for sequence, text in self._stored()
+            if requirement in (None, sequence.required.name) and tenant in (None, sequence.tenant)
         ]
         return waiting_outputs(states, seconds=self.specification.enforcement.ticket_seconds)
 
@@ -379,13 +417,10 @@ class Enforcer:
         moment = self._clock()
         seconds = self.specification.enforcement.ticket_seconds
         changes = []
-        for status in self.status():
-            sequence = TenantSequence(required=status.requirement, tenant=status.tenant)
-            # With other betas it is the state of another specification, and only read.
-            if (
-                status.state.betas == status.requirement.betas
-                and status.state.with_expired(moment, seconds=seconds) is not status.state
-            ):
+        for sequence, text in self._stored():
+            state = SequenceState.from_text(text)
+            # The state of another specification is only read.
+            if sequence.is_of(state) and state.with_expired(moment, seconds=seconds) is not state:
                 expired = SlotsExpired(sequence=sequence, time=moment, seconds=seconds)
                 changes.append(Change(sequence.key, expired))
         if changes:
@@ -395,15 +430,18 @@ class Enforcer:
         """Close the state; the enforcer cannot be used any more."""
         self.store.close()
 
-    def _concerned(self, prompt: str) -> tuple[Requirement, ...]:
-        """Return the requirements that the output of a prompt belongs to.
+    def _concerned(self, request: ModelRequest) -> tuple[Requirement, ...]:
+        """Return the requirements that the output of a request belongs to.
 
-        The prompt fulfils the condition, and is neutral (Algorithm 1, line 4).
+        The prompt fulfils the condition, and is neutral (Algorithm 1, line 4). Every message of a
+        chat steers what the model writes, its own earlier answers too, so all must be neutral.
         """
+        prompt = request.text
+        whole = request.whole_text
         return tuple(
             required
             for required in self._requirements.values()
-            if self._fulfils(prompt, required) and self._judge.is_neutral(prompt, required.grouping)
+            if self._fulfils(prompt, required) and self._judge.is_neutral(whole, required.grouping)
         )
 
     def _fulfils(self, prompt: str, required: Requirement) -> bool:

@@ -74,6 +74,8 @@ class FairnessHook:
     ------
     ConfigurationError
         If LiteLLM is not installed, or is a release that steals credentials.
+    StateError
+        If the enforcer's state cannot be read, or is that of another specification.
 
     Notes
     -----

@@ -35,18 +35,38 @@ class TenantSequence:
         return f"{self.tenant}{SEPARATOR}{self.required.name}"
 
     def read(self, text: str | None) -> SequenceState:
-        """Return the state that a text describes; the start without a text."""
+        """Return the state that a text describes; the start without a text.
+
+        Raises
+        ------
+        StateError
+            If the text describes no state, or one of other values or betas.
+        """
         betas = self.required.betas
+        values = self.required.values
         if text is None:
-            return SequenceState.start(betas)
+            return SequenceState.start(betas, values)
         state = SequenceState.from_text(text)
+        if not state.values:
+            # Written by an earlier release, which noted no names.
+            state = state._replace(values=values if len(values) == len(state.betas) else ())
+        if state.values and state.values != values:
+            raise self._begun_otherwise(f"the values {state.values}, not {values}")
         if state.betas != betas:
-            raise StateError(
-                f"the state was begun with the betas {state.betas}, not {betas}",
-                where=self.required.name,
-                remedy="go on with the specification it was begun with, or choose another state",
-            )
+            raise self._begun_otherwise(f"the betas {state.betas}, not {betas}")
         return state
+
+    def is_of(self, state: SequenceState) -> bool:
+        """Return whether a state has the values and betas of the requirement."""
+        named = state.values in ((), self.required.values)
+        return named and state.betas == self.required.betas
+
+    def _begun_otherwise(self, difference: str) -> StateError:
+        return StateError(
+            f"the state was begun with {difference}",
+            where=self.required.name,
+            remedy="go on with the specification it was begun with, or choose another state",
+        )
 
     def lines(self, outputs: Sequence[CountedOutput]) -> str | None:
         """Return the lines of the journal about outputs, which can be assessed as a log."""

@@ -88,9 +88,10 @@ class SequenceState(NamedTuple):
     slots: tuple[Slot, ...] = ()
     expired_tickets: tuple[str, ...] = ()
     recent: tuple[int, ...] = ()  # The last values, negative where they had been asked for.
+    values: tuple[str, ...] = ()  # Names of the values in their order; older states have none.
 
     @classmethod
-    def start(cls, betas: Sequence[int]) -> SequenceState:
+    def start(cls, betas: Sequence[int], values: Sequence[str] = ()) -> SequenceState:
         """Return the state before the first output."""
         zeros = (0,) * len(betas)
         return cls(
@@ -101,6 +102,7 @@ class SequenceState(NamedTuple):
             misses=zeros,
             asked=zeros,
             obeyed=zeros,
+            values=tuple(values),
         )
 
     @property
@@ -279,13 +281,13 @@ class SequenceState(NamedTuple):
     @classmethod
     def _read(cls, text: str) -> SequenceState:
         try:
-            values: dict[str, Any] = loads_json(text)
-            for name, value in values.items():
+            fields: dict[str, Any] = loads_json(text)
+            for name, value in fields.items():
                 if name == "slots":
-                    values[name] = tuple(Slot(*slot) for slot in value)
+                    fields[name] = tuple(Slot(*slot) for slot in value)
                 elif isinstance(value, list):
-                    values[name] = tuple(value)
-            state = cls(**values)
+                    fields[name] = tuple(value)
+            state = cls(**fields)
         except (ValueError, TypeError, AttributeError) as error:
             raise _no_state() from error
         if not _is_whole(state):
@@ -297,7 +299,7 @@ def _is_whole(state: SequenceState) -> bool:
     """Return whether a state that was read has what one that was written has."""
     of_values = state[:7]
     numbers = (state.unrelated, state.retries, state.returned, state.expired)
-    lists = (*of_values, state.slots, state.expired_tickets, state.recent)
+    lists = (*of_values, state.slots, state.expired_tickets, state.recent, state.values)
     if not all(isinstance(items, tuple) for items in lists):
         return False
     whole = (*numbers, *state.recent, *(item for items in of_values for item in items))
@@ -305,6 +307,8 @@ def _is_whole(state: SequenceState) -> bool:
         all(type(number) is int for number in whole)
         and len({len(items) for items in of_values}) == 1
         and all(isinstance(ticket, str) for ticket in state.expired_tickets)
+        and all(isinstance(name, str) for name in state.values)
+        and len(state.values) in (0, len(state.betas))
         and all(_is_slot(slot, values=len(state.betas)) for slot in state.slots)
     )
 

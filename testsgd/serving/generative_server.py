@@ -220,12 +220,16 @@ def serve_generative(
         If the server cannot listen at that address and port.
     ParameterError
         If `upstream` is no address.
+    StateError
+        If the enforcer's state cannot be read, or is that of another specification.
 
     Examples
     --------
     >>> enforcer = Enforcer({"groupings": {"sex": {"values": ["f", "m"]}}})
     >>> serve_generative(enforcer, upstream="http://127.0.0.1:8000/v1")  # doctest: +SKIP
     """
+    # Here, and not only in the lifespan, so that the caller gets the error.
+    enforcer.prepare()
     if most_connections is None:
         # Connections that wait for nothing, and those of the live page, need room as well.
         most_connections = 2 * max_requests + _MOST_VIEWERS

@@ -44,6 +44,8 @@ class Guardrail:
     ------
     ParameterError
         If the specification asks in a way that LiteLLM does not pass on, or is for pictures.
+    StateError
+        If the enforcer's state cannot be read, or is that of another specification.
 
     Examples
     --------
@@ -175,6 +177,8 @@ def guardrail_app(enforcer: Enforcer) -> Starlette:
         If starlette is not installed.
     ParameterError
         If the specification asks in a way that LiteLLM does not pass on, or is for pictures.
+    StateError
+        If the enforcer's state cannot be read, or is that of another specification.
 
     Examples
     --------

@@ -33,8 +33,8 @@ def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
     """Return the verdict: whether every value appeared as often as its requirement asks.
 
     The exit code is 1 if a requirement is broken, 3 if one has too few outputs to be judged or no
-    output at all, 0 otherwise. The verdict is about the outputs of all prompts; what holds for
-    neutral prompts alone is one of its sentences.
+    output at all, 0 otherwise. Status and exit code are about the outputs of all prompts. Where a
+    requirement is broken for neutral prompts alone, the headline says so.
 
     Parameters
     ----------
@@ -76,18 +76,49 @@ def generative_verdict(summary: GenerativeSummary) -> GenerativeVerdict:
     return GenerativeVerdict(
         status=status,
         exit_code=code,
-        headline=_headline(status, judged, broken, open_ones or empty),
+        headline=_headline(status, summary.sequences, broken, open_ones or empty),
         sentences=sentences,
     )
 
 
 def _headline(
     status: Status,
+    sequences: list[SequenceSummary],
+    broken: list[SequenceSummary],
+    undecided: list[SequenceSummary],
+) -> str:
+    """Write the outcome in one sentence, and in another what is worse for neutral prompts alone.
+
+    Outputs can be fair because the prompts ask for it, so the first must not be read alone.
+    """
+    judged = [sequence for sequence in sequences if sequence.scope == "all"]
+    neutral = [sequence for sequence in sequences if sequence.scope == "neutral"]
+    names = [sequence.name for sequence in broken]
+    worse = [one for one in neutral if one.standing == "broken" and one.name not in names]
+    if status == "kept" and neutral:
+        which = "The requirement is" if len(judged) == 1 else f"All {len(judged)} requirements are"
+        together = f"{which} kept over all prompts together"
+        if worse:
+            return f"{together}, but {_broken_for_neutral(worse)}."
+        return f"{together}: every value came, and came again, as soon as was asked for."
+    headline = _headline_of_all(status, judged, broken, undecided)
+    return f"{headline} {capital(_broken_for_neutral(worse))}." if worse else headline
+
+
+def _broken_for_neutral(sequences: list[SequenceSummary]) -> str:
+    """Return which requirements are broken for neutral prompts alone."""
+    how = f": {broken_text(sequences[0])}" if len(sequences) == 1 else ""
+    names = _some([sequence.name for sequence in sequences])
+    return f"broken for neutral prompts alone: {names}{how}"
+
+
+def _headline_of_all(
+    status: Status,
     judged: list[SequenceSummary],
     broken: list[SequenceSummary],
     undecided: list[SequenceSummary],
 ) -> str:
-    """Write the outcome in one sentence."""
+    """Write the outcome of the outputs of all prompts in one sentence."""
     if status == "broken":
         verb = "is" if len(broken) == 1 else "are"
         most = f"{count(len(broken))} of {plural(len(judged), 'requirement')} {verb} broken: "
@@ -190,31 +221,46 @@ def _neutral(summary: GenerativeSummary) -> list[str]:
         if sequence.scope == "all"
         for value in sequence.values
     )
+    neutral = [sequence for sequence in summary.sequences if sequence.scope == "neutral"]
     if asked:
         return [
             f"A value was asked for {plural(asked, 'time')}. So this is about the model and what "
-            "stands before it together, not about the model itself."
+            "stands before it together, not about the model itself.",
+            *(_of_neutral(neutral) if neutral else []),
         ]
     if summary.settings.neutrality == "none":
         return ["Every prompt is taken to be neutral, as the specification says."]
     if summary.all_neutral:
         return ["No prompt has a word of a value, so this is about the model itself."]
-    neutral = [sequence for sequence in summary.sequences if sequence.scope == "neutral"]
-    broken = [sequence for sequence in neutral if sequence.standing == "broken"]
-    if broken:
-        return [f"For neutral prompts alone, {broken[0].name} is broken: {broken_text(broken[0])}."]
-    few = [
-        sequence
-        for sequence in neutral
-        if sequence.standing == "not_enough" or not sequence.related
+    return _of_neutral(neutral)
+
+
+def _of_neutral(sequences: list[SequenceSummary]) -> list[str]:
+    """Return what holds for neutral prompts alone, of every requirement that is broken there."""
+    broken = [sequence for sequence in sequences if sequence.standing == "broken"]
+    sentences = [
+        f"For neutral prompts alone, {sequence.name} is broken: {broken_text(sequence)}."
+        for sequence in broken
     ]
-    if few or not neutral:
+    few = [one.name for one in sequences if one.standing == "not_enough" or not one.related]
+    if len(few) == len(sequences):
         return ["There are too few outputs of neutral prompts to judge the model itself."]
-    kept = [sequence.name for sequence in neutral if sequence.standing == "kept"]
+    if few:
+        sentences.append(f"Too few outputs of neutral prompts to judge: {_some(few)}.")
+    kept = [sequence.name for sequence in sequences if sequence.standing == "kept"]
     if kept:
         verb = "is" if len(kept) == 1 else "are"
-        return [f"For neutral prompts alone, {series(kept[:_NAMED])} {verb} kept."]
-    return [f"For neutral prompts alone, {neutral[0].name}: {shares_text(neutral[0])}."]
+        sentences.append(f"For neutral prompts alone, {_some(kept)} {verb} kept.")
+    if sentences:
+        return sentences
+    return [f"For neutral prompts alone, {sequences[0].name}: {shares_text(sequences[0])}."]
+
+
+def _some(names: list[str]) -> str:
+    """Return names as a series, the first of them where there are many."""
+    if len(names) <= _NAMED:
+        return series(names)
+    return series([*names[:_NAMED], f"{count(len(names) - _NAMED)} more"])
 
 
 def _coverage(coverage: CoverageSummary | None) -> list[str]:
