@@ -225,36 +225,13 @@ def model_and_rows(
             remedy="give a function of the rows, an estimator, or the path of a model's file; of "
             "predictions that exist, call audit_predictions(y_pred, y, sensitive_features=...)",
         )
-    if labels is not None:
-        check_row_order(rows, where="data", of_model=True)
-        check_row_order(labels, where="y", of_model=True)
-        check_same_order({"data": rows, "y": labels})
-        labels = column_of(labels, "y")
-    if not isinstance(sensitive_features, (str, Sequence)):
-        check_row_order(rows, where="data", of_model=True)
-    if clusters is not None and not isinstance(clusters, str):
-        check_row_order(rows, where="data", of_model=True)
-        check_same_order({"data": rows, "clusters": clusters})
+    _check_row_orders(rows, labels=labels, sensitive_features=sensitive_features, clusters=clusters)
+    labels = None if labels is None else column_of(labels, "y")
     given_rows = rows_of(rows)
     if given_names is None:
         given_names = names_for_model(model, rows)
-    file = None
-    if isinstance(model, OpenedModel):
-        # It was opened to read the rows.
-        called = model.name
-        file = model.file
-        model = model.model
-    elif isinstance(model, (str, Path)):
-        called = str(model)
-        opened = open_model(model, trust_pickle=trust_pickle)
-        if opened is None:
-            check_model_name(model)
-        else:
-            model = opened.model
-            file = opened.file
-            called = called if file is not None else opened.name
-    model = adapted(model)
-    check_has_classes(model, called or name_of_model(model))
+    named = _named_model(model, called=called, trust_pickle=trust_pickle)
+    model = named.model
     frame, sensitive = with_sensitive(given_rows, sensitive_features)
     inputs = named_columns(model, given_rows.columns)
     if not inputs:
@@ -266,10 +243,7 @@ def model_and_rows(
     # A column of numbers and this text is one of numbers, for a model, too.
     frame = with_texts_of_categories(frame, read)
     given_rows = frame.iloc[:, : given_rows.shape[1]]
-    name_of_label = str(getattr(labels, "name", None) or _LABEL)
-    if name_of_label in frame:
-        # What is computed from a column keeps its name.
-        name_of_label = f"{_LABEL} of {name_of_label}" if _LABEL in frame else _LABEL
+    name_of_label = _name_of_label(labels, frame)
     answer_columns: dict[str, str] = {}
     first = None
     if labels is not None:
@@ -305,12 +279,12 @@ def model_and_rows(
             favourable_given=favourable is not None and labels is None,
             threshold=threshold,
         )
-        if called is not None:
-            loaded.model.name = called
+        if named.called is not None:
+            loaded.model.name = named.called
         if isinstance(loaded.model, CallableModel):
             loaded.model.given_names = given_names
-        if file is not None:
-            loaded = replace(loaded, file_sha256=sha256_of_file(file))
+        if named.file is not None:
+            loaded = replace(loaded, file_sha256=sha256_of_file(named.file))
         if isinstance(loaded.model, CallableModel) and named_columns(model) is None:
             # It says nothing of its columns, so it gets those that it was given with.
             loaded.model.columns = loaded.model.columns or inputs
@@ -340,6 +314,61 @@ def model_and_rows(
         loaded = replace(once_more, model=loaded.model)
     earlier = EarlierAnswers(loaded.model, answers, asked)
     return model, loaded, replace(table, earlier=earlier)
+
+
+def _check_row_orders(rows: Any, *, labels: Any, sensitive_features: Any, clusters: Any) -> None:
+    """Refuse rows without an order, or in another one, beside what is given for each row."""
+    beside = {"y": labels, "clusters": None if isinstance(clusters, str) else clusters}
+    given = {name: values for name, values in beside.items() if values is not None}
+    has_columns = not isinstance(sensitive_features, (str, Sequence))
+    if given or has_columns:
+        check_row_order(rows, where="data", of_model=True)
+    for name, values in given.items():
+        check_row_order(values, where=name, of_model=True)
+        check_same_order({"data": rows, name: values})
+
+
+@dataclass(frozen=True)
+class _NamedModel:
+    """A model as it is asked, and what it is called."""
+
+    model: Any
+    called: str | None  # None if it was given as an object.
+    file: Path | None  # The one that it was read from.
+
+
+def _named_model(model: Any, *, called: str | None, trust_pickle: bool) -> _NamedModel:
+    """Return a model that is given, or opened by its name, if it has classes.
+
+    `called`: what to call one that is given as an object.
+    """
+    file = None
+    if isinstance(model, OpenedModel):
+        # It was opened to read the rows.
+        called = model.name
+        file = model.file
+        model = model.model
+    elif isinstance(model, (str, Path)):
+        called = str(model)
+        opened = open_model(model, trust_pickle=trust_pickle)
+        if opened is None:
+            check_model_name(model)
+        else:
+            model = opened.model
+            file = opened.file
+            called = called if file is not None else opened.name
+    model = adapted(model)
+    check_has_classes(model, called or name_of_model(model))
+    return _NamedModel(model, called, file)
+
+
+def _name_of_label(labels: pd.Series[Any] | None, frame: pd.DataFrame) -> str:
+    """Return what to call the label beside the columns of a frame."""
+    name = str(getattr(labels, "name", None) or _LABEL)
+    if name not in frame:
+        return name
+    # What is computed from a column keeps its name.
+    return f"{_LABEL} of {name}" if _LABEL in frame else _LABEL
 
 
 @dataclass(frozen=True)
