@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 import testsgd
 from testsgd.certification.network import find_network
+from testsgd.certification.report.summary import CertificationSummary
+from testsgd.certification.report.verdict import without_times
 from testsgd.errors import ModelError, ParameterError
 
 onnx = pytest.importorskip("onnx")
@@ -145,6 +147,27 @@ def test_of_another_range_the_threshold_has_to_be_given(
     assert (decisions == (_outputs(path) > np.float32(middle))).all()
 
 
+@pytest.mark.parametrize("domain", [DOMAIN, REAL], ids=["enumerated", "bounded"])
+def test_one_decision_for_the_whole_domain_is_named(
+    domain: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _file(tmp_path, (SUM, SCORE, *FORMS["the score, rescaled"]))
+    summary = testsgd.certify(path, domain, protected="man", threshold=0.0).summary
+    assert (summary.proved.certified, summary.only_decision) == (1.0, "1")
+    named = [text for text in summary.verdict.sentences if "same decision, “1”" in text]
+    assert len(named) == 1
+    kept = CertificationSummary.model_validate_json(summary.model_dump_json(by_alias=True))
+    assert without_times(kept).verdict.sentences.count(named[0]) == 1
+    # Everybody is treated alike here too, but not everybody gets one decision.
+    ignored = {**CONSTANTS, "w": [[1], [0]]}
+    monkeypatch.setattr(f"{__name__}.CONSTANTS", ignored)
+    path = _file(tmp_path, (SUM, SCORE, *FORMS["the score, rescaled"]))
+    summary = testsgd.certify(path, domain, protected="man", undecided=0.01).summary
+    assert summary.proved.falsified == 0
+    assert summary.only_decision is None
+    assert not any("same decision" in text for text in summary.verdict.sentences)
+
+
 def _layers(keras: Any) -> dict[str, list[Any]]:
     dense, rescaling = keras.layers.Dense, keras.layers.Rescaling
     return {
@@ -169,7 +192,9 @@ def test_keras_models_too(form: str, threshold: float | None) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_networks_with_a_complement(seed: int, tmp_path: Path, monkeypatch: Any) -> None:
+def test_random_networks_with_a_complement(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generator = np.random.default_rng(seed)
     drawn = {"w": generator.normal(size=(2, 4)), "b": 5 * generator.normal(size=4),
              "v": generator.normal(size=(4, 1)), "ten": generator.normal(size=1)}  # fmt: skip

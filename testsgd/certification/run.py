@@ -26,6 +26,7 @@ from testsgd.certification.outcome import (
 )
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.proving import Problem, Prover, build_problem
+from testsgd.certification.proving.linear_bounds import only_decision
 from testsgd.certification.proving.prover import can_compile
 from testsgd.certification.search import (
     Answers,
@@ -327,6 +328,7 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
     shares = Shares(1.0 - falsified, falsified, 0.0)
     weighty = answers.of(np.flatnonzero(weights > 0))
     examples = clearest(task, weighty, np.ones(len(weighty.points), dtype=np.bool_))
+    labels, first = task.network.decision.labels, answers.decisions[0, 0]
     seconds = time.perf_counter() - start
     moment = Moment(seconds, len(weights), shares)
     if task.progress is not None:
@@ -347,6 +349,7 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
         remainder=None,
         counterexamples=examples,
         counterexamples_found=int(weighty.unfair.sum()),
+        only_decision=labels[first] if (answers.decisions == first).all() else None,
         regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
         within_rounding=enumeration.within_rounding,
     )
@@ -401,6 +404,7 @@ def _branch_and_bound(
             shares=shares,
             stopped=stopped,
             method="bounded",
+            only_decision=_only_decision(task, shares),
             boxes=search.looks,
             open_boxes=int((search.boxes["undecided"] > 0).sum()),
             seconds=seconds,
@@ -412,6 +416,14 @@ def _branch_and_bound(
             ),
             within_rounding=0,
         )
+
+
+def _only_decision(task: _Task, shares: Shares) -> str | None:
+    """Return the label that the whole domain gets, if bounds of it prove so; else None."""
+    if shares.falsified or shares.undecided:
+        return None
+    index = only_decision(task.problem)
+    return None if index is None else task.network.decision.labels[index]
 
 
 def _search(

@@ -75,6 +75,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
             _counterexample(case, domain, labels) for case in certification.counterexamples
         ],
         counterexamples_found=certification.counterexamples_found,
+        only_decision=certification.only_decision,
         moments=_moments(certification),
         verdict=certification_verdict(certification, proved, estimated, described, settings),
     )

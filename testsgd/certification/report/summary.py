@@ -194,6 +194,11 @@ class CertificationSummary(Part):
         description="how many there are: people of an enumeration, with weight, who get different "
         "decisions; null if boxes were bounded, which does not count them",
     )
+    only_decision: str | None = Field(
+        None,
+        description="the decision that every input of the domain gets; null if there are several, "
+        "or it is not proved that there is one",
+    )
     regions: list[RegionSummary] = Field(
         description="where unfairness sits, proved or possible; the largest first"
     )

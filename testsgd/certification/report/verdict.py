@@ -15,7 +15,7 @@ from testsgd.certification.report.summary import (
     EstimatedSummary,
     GateRule,
 )
-from testsgd.report.formatting import count, plural, seconds, series, share
+from testsgd.report.formatting import count, plural, seconds, series, share, shorten
 
 if TYPE_CHECKING:
     from testsgd.certification.outcome import Certification
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DONE = 0
 FAILED = 1
 NOT_ENOUGH_EVIDENCE = 3
+
+_LABEL = 40
 
 # Shorter times are not told apart.
 _SHORTEST = 0.01
@@ -84,6 +86,7 @@ def certification_verdict(
             "rules": rules,
             "sentences": [
                 *(rule.sentence for rule in rules),
+                *_vacuous(certification.only_decision),
                 *_estimate(estimated, domain),
                 *sentences,
                 *_left_out(domain),
@@ -91,6 +94,17 @@ def certification_verdict(
             ],
         }
     )
+
+
+def _vacuous(decision: str | None) -> list[str]:
+    """Write that a network is fair only as it decides nothing, if it is known to."""
+    if decision is None:
+        return []
+    return [
+        "The network gives every input of the domain the same decision, "
+        f"“{shorten(decision, _LABEL)}”, so it is fair without deciding anything: check the "
+        "threshold and the domain."
+    ]
 
 
 def _left_out(domain: DomainSummary) -> list[str]:
