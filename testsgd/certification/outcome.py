@@ -180,6 +180,9 @@ class Certification:
     # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They
     # are decided by running the model, and may fall differently on another machine.
     within_rounding: int
+    # Of an enumeration: the shares that hold however sums are rounded, undecided what rounding
+    # decides; None if it decides nothing.
+    however_rounded: Shares | None = None
 
     @property
     def unfair(self) -> float | None:

@@ -32,6 +32,7 @@ from testsgd.certification.search import (
     Answers,
     BranchAndBound,
     Draws,
+    Enumeration,
     PartitionRows,
     ask,
     draw_falsified,
@@ -352,7 +353,20 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
         only_decision=labels[first] if (answers.decisions == first).all() else None,
         regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
         within_rounding=enumeration.within_rounding,
+        however_rounded=_however_rounded(enumeration),
     )
+
+
+def _however_rounded(enumeration: Enumeration) -> Shares | None:
+    """Return the shares that hold however sums are rounded; None if these are all of the domain."""
+    weights, whole = enumeration.weights, float(enumeration.weights.sum())
+    fair, unfair = enumeration.surely_fair, enumeration.surely_unfair
+    undecided = float(weights[~(fair | unfair)].sum()) / whole
+    if not undecided:
+        return None
+    # As the shares of the model as it runs are summed.
+    certified = 1.0 - float(weights[~fair].sum()) / whole
+    return Shares(max(0.0, certified), float(weights[unfair].sum()) / whole, undecided)
 
 
 def _branch_and_bound(

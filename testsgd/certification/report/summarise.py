@@ -68,6 +68,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         open_boxes=certification.open_boxes,
         seconds=certification.seconds,
         within_rounding=certification.within_rounding,
+        however_rounded=certification.however_rounded,
         regions=list(certification.regions),
         proved=proved,
         estimated=estimated,
