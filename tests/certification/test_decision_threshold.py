@@ -49,6 +49,19 @@ def test_outside_of_the_tolerance_rounding_decides_nothing(threshold: float, dty
             assert ((scores > compared) == exact).all()
 
 
+@pytest.mark.parametrize("threshold", [0.5, 0.3, 0.9, 0.01, 1e-5, 0.9999])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nor_does_it_of_one_minus_a_sigmoid(threshold: float, dtype: str) -> None:
+    decision = sigmoid_decision(threshold, LABELS, dtype, complement=True)  # type: ignore[arg-type]
+    assert decision.tolerance > sigmoid_decision(threshold, LABELS, dtype).tolerance  # type: ignore[arg-type]
+    sums = _neighbourhood(decision, dtype)
+    exact = sums.astype(np.float64) > decision.decision_threshold
+    for scores in (1 - logistic(-sums), 1 - expit(-sums)):
+        assert scores.dtype == dtype
+        for compared in (np.asarray(threshold, dtype=dtype), np.float64(threshold)):
+            assert ((scores > compared) == exact).all()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_inside_of_it_rounding_does_decide(dtype: str) -> None:
     decision = sigmoid_decision(0.5, LABELS, dtype)  # type: ignore[arg-type]  # a parameter

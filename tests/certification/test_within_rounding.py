@@ -18,6 +18,8 @@ from testsgd.certification.network import (
     NumberColumns,
 )
 from testsgd.certification.proving import build_problem
+from testsgd.certification.report.summarise import summarise_certification
+from testsgd.certification.report.summary import CertificationVerdict
 from testsgd.certification.search import enumerate_people
 
 
@@ -32,6 +34,11 @@ def test_whoever_differs_between_two_orders_is_counted(
     assert np.allclose(everybody.weights, truth.weights)
     unsure = (truth.possible.sum(axis=2) > 1).any(axis=1)
     assert everybody.within_rounding >= int(unsure.sum())
+    unfair = (truth.answers != truth.answers[:, :1]).any(axis=1)
+    # Fairness that no order changes: one decision is possible for all, or two differ surely.
+    same_for_all = everybody.surely_fair
+    assert not (same_for_all & (unsure | unfair)).any()
+    assert unfair[everybody.surely_unfair].all()
     # All others decide as the model does when it is run by hand.
     same = (everybody.answers.decisions == truth.answers).all(axis=1)
     assert (~same).sum() <= everybody.within_rounding
@@ -72,3 +79,45 @@ def test_steep_sums_before_a_sigmoid_raise_no_warning() -> None:
     shares = certify_network(network, domain, CertificationParameters()).shares
     # At 0 the first is at the threshold, so not above it, and the second is far above.
     assert shares.certified == pytest.approx(10 / 11)
+
+
+def _gated(man: float, **gates: float) -> CertificationVerdict:
+    """Return the verdict of a score 0.1 a + 0.2 b + man * p that says yes above 0.9."""
+    number = NumberColumns(np.ones(1), np.zeros(1))
+    network = FeedForward(
+        "gated", "made up",
+        (DenseLayer(np.array([[0.1], [0.2], [man]]), np.array([-0.9]), "linear"),),
+        tuple(InputColumns(name, number) for name in "abp"),
+        Decision("threshold", 0.0, 0.0, ("no", "yes")), "float64",
+    )  # fmt: skip
+    inputs = (IntegerInput("a", 0, 9), IntegerInput("b", 0, 9), IntegerInput("p", 0, 1))
+    domain = Domain("gated", inputs, ("p",), ((0.0,), (1.0,)))
+    certification = certify_network(network, domain, CertificationParameters(**gates))  # type: ignore[arg-type]
+    return summarise_certification(certification).verdict
+
+
+def test_a_gate_that_rounding_decides_lacks_evidence() -> None:
+    # As a man everybody has 0.1 more. With 0.9 as a woman or as a man it hangs on rounding whether
+    # both get one decision. There are five people of each kind, and all others are fair.
+    for limit in (0.0, 0.01, 0.04, 0.06, 0.09):
+        verdict = _gated(0.1, fail_above=limit)
+        assert (verdict.status, verdict.exit_code) == ("not_enough_evidence", 3)
+        assert "up to 10" in verdict.rules[0].sentence
+        assert "More time" not in verdict.rules[0].sentence
+        assert "provably" not in verdict.headline
+    assert _gated(0.1, fail_above=0.1).exit_code == 0
+    assert _gated(0.1, fail_below=0.9).exit_code == 0
+    assert _gated(0.1, fail_below=0.91).exit_code == 3
+
+
+def test_people_who_are_surely_unfair_count_though_one_of_their_sums_is_near() -> None:
+    # From 0.5 to 0.8 as a woman, and so above 0.9 as a man, is surely unfair; 0.4 and 0.9 are near.
+    surely = sum(4 < a + 2 * b < 9 for a in range(10) for b in range(10)) / 100
+    assert _gated(0.5, fail_above=surely).exit_code == 3
+    assert _gated(0.5, fail_above=surely - 0.01).exit_code == 1
+
+
+def test_a_gate_that_holds_however_sums_are_rounded_passes() -> None:
+    # Only the five people with 0.9 as a woman are near, and surely get a yes as a man.
+    assert _gated(0.05, fail_above=0.0).exit_code == 3
+    assert _gated(0.05, fail_above=0.05).exit_code == 0

@@ -173,10 +173,16 @@ class Certification:
     # Of an enumeration: people with weight who get different decisions; None where they are
     # not counted.
     counterexamples_found: int | None = None
+    # Label of the decision that every point of the domain gets with every compared combination;
+    # None if there are several, or it is not known.
+    only_decision: str | None = None
     regions: tuple[Region, ...]  # Where unfairness sits, proved or possible; the largest first.
     # Of an enumeration: points nearer to the threshold than the model's rounding may reach. They
     # are decided by running the model, and may fall differently on another machine.
     within_rounding: int
+    # Of an enumeration: the shares that hold however sums are rounded, undecided what rounding
+    # decides; None if it decides nothing.
+    however_rounded: Shares | None = None
 
     @property
     def unfair(self) -> float | None:

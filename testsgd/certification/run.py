@@ -26,11 +26,13 @@ from testsgd.certification.outcome import (
 )
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.proving import Problem, Prover, build_problem
+from testsgd.certification.proving.linear_bounds import only_decision
 from testsgd.certification.proving.prover import can_compile
 from testsgd.certification.search import (
     Answers,
     BranchAndBound,
     Draws,
+    Enumeration,
     PartitionRows,
     ask,
     draw_falsified,
@@ -327,6 +329,7 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
     shares = Shares(1.0 - falsified, falsified, 0.0)
     weighty = answers.of(np.flatnonzero(weights > 0))
     examples = clearest(task, weighty, np.ones(len(weighty.points), dtype=np.bool_))
+    labels, first = task.network.decision.labels, answers.decisions[0, 0]
     seconds = time.perf_counter() - start
     moment = Moment(seconds, len(weights), shares)
     if task.progress is not None:
@@ -347,9 +350,23 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
         remainder=None,
         counterexamples=examples,
         counterexamples_found=int(weighty.unfair.sum()),
+        only_decision=labels[first] if (answers.decisions == first).all() else None,
         regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
         within_rounding=enumeration.within_rounding,
+        however_rounded=_however_rounded(enumeration),
     )
+
+
+def _however_rounded(enumeration: Enumeration) -> Shares | None:
+    """Return the shares that hold however sums are rounded; None if these are all of the domain."""
+    weights, whole = enumeration.weights, float(enumeration.weights.sum())
+    fair, unfair = enumeration.surely_fair, enumeration.surely_unfair
+    undecided = float(weights[~(fair | unfair)].sum()) / whole
+    if not undecided:
+        return None
+    # As the shares of the model as it runs are summed.
+    certified = 1.0 - float(weights[~fair].sum()) / whole
+    return Shares(max(0.0, certified), float(weights[unfair].sum()) / whole, undecided)
 
 
 def _branch_and_bound(
@@ -401,6 +418,7 @@ def _branch_and_bound(
             shares=shares,
             stopped=stopped,
             method="bounded",
+            only_decision=_only_decision(task, shares),
             boxes=search.looks,
             open_boxes=int((search.boxes["undecided"] > 0).sum()),
             seconds=seconds,
@@ -412,6 +430,14 @@ def _branch_and_bound(
             ),
             within_rounding=0,
         )
+
+
+def _only_decision(task: _Task, shares: Shares) -> str | None:
+    """Return the label that the whole domain gets, if bounds of it prove so; else None."""
+    if shares.falsified or shares.undecided:
+        return None
+    index = only_decision(task.problem)
+    return None if index is None else task.network.decision.labels[index]
 
 
 def _search(

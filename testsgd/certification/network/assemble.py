@@ -44,8 +44,14 @@ def assemble(
     if categories:
         inputs, order = parts.group_inputs(inputs, categories)
         rest = parts.reorder_columns(rest, order)
+    complement = parts.is_complement(rest)
+    if complement:
+        del rest[-1]
     layers, output = _layers(rest, read.width, name, read.precision)
-    decision = _decision(read, output, layers[-1].weights.shape[1], name)
+    if complement:
+        # 1 - sigmoid(z) is sigmoid(-z), and that a sum is negated rounds nothing.
+        layers[-1] = replace(layers[-1], weights=-layers[-1].weights, bias=-layers[-1].bias)
+    decision = _decision(read, layers, output, name, complement=complement)
     return FeedForward(
         name, read.kind, tuple(layers), tuple(inputs), decision, read.precision, file_sha256
     )
@@ -167,9 +173,15 @@ def _diagonal(part: parts.Scaling, width: int) -> DenseLayer:
 
 
 def _decision(
-    read: parts.ReadNetwork, output: parts.Activate | parts.Softmax | None, units: int, name: str
+    read: parts.ReadNetwork,
+    layers: Sequence[DenseLayer],
+    output: parts.Activate | parts.Softmax | None,
+    name: str,
+    *,
+    complement: bool,
 ) -> Decision:
     threshold, precision = read.threshold, read.precision
+    units = layers[-1].weights.shape[1]
     labels = read.labels or tuple(str(n) for n in range(max(units, 2)))
     if len(labels) != max(units, 2):
         raise ModelError(
@@ -181,8 +193,11 @@ def _decision(
         if isinstance(output, parts.Softmax):
             raise ModelError("a softmax of one unit always gives 1", where=output.where)
         if isinstance(output, parts.Activate):
-            return sigmoid_decision(0.5 if threshold is None else threshold, labels, precision)
-        return plain_decision(0.0 if threshold is None else threshold, labels, precision)
+            score = 0.5 if threshold is None else threshold
+            return sigmoid_decision(score, labels, precision, complement=complement)
+        if threshold is None:
+            threshold = _default_threshold(layers)
+        return plain_decision(threshold, labels, precision)
     if isinstance(output, parts.Activate):
         raise ModelError(
             f"{units} sigmoid outputs make {units} decisions, not one",
@@ -198,3 +213,52 @@ def _decision(
     if isinstance(output, parts.Softmax):
         return softmax_decision(labels, precision)
     return Decision("argmax", 0.0, 0.0, labels)
+
+
+# How far from 0 and 1 the ends of a range may be by the rounding of weights to float32.
+_ROUNDED = 1e-6
+
+
+def _default_threshold(layers: Sequence[DenseLayer]) -> float:
+    """Return the threshold of one output: 0.5 of a probability, 0 of a sum of any sign.
+
+    An output with a range from 0 to 1 is a probability, as an audit takes it. One that only
+    rescales a sigmoid or tanh of one unit to another range is neither, nor is a sum that no input
+    brings to the other side of 0: then a threshold has to be given.
+    """
+    reached = _range(layers)
+    if reached is None:
+        return 0.0
+    low, high, units = reached
+    if low >= -_ROUNDED and high <= 1 + _ROUNDED:
+        return 0.5
+    if units > 1 and low < 0 < high:
+        return 0.0
+    raise ParameterError(
+        f"none is given, and the output is neither a probability nor an unbounded sum: it lies "
+        f"between {low:g} and {high:g}",
+        where="threshold",
+        remedy="give the value above which the model decides for label 1",
+    )
+
+
+def _range(layers: Sequence[DenseLayer]) -> tuple[float, float, int] | None:
+    """Return between which numbers the output lies, and the units of the last sigmoids or tanhs.
+
+    None if there are no such units, as then nothing bounds it.
+    """
+    bounded = [n for n, layer in enumerate(layers) if layer.activation in ("sigmoid", "tanh")]
+    if not bounded:
+        return None
+    last = layers[bounded[-1]]
+    units = last.weights.shape[1]
+    low = np.full(units, 0.0 if last.activation == "sigmoid" else -1.0)
+    high = np.ones(units)
+    for layer in layers[bounded[-1] + 1 :]:
+        middle = (low + high) / 2 @ layer.weights + layer.bias
+        spread = (high - low) / 2 @ np.abs(layer.weights)
+        low, high = middle - spread, middle + spread
+        if layer.activation in ("relu", "leaky_relu"):
+            slope = layer.negative_slope if layer.activation == "leaky_relu" else 0.0
+            low, high = (np.where(end < 0, slope * end, end) for end in (low, high))
+    return float(low[0]), float(high[0]), units

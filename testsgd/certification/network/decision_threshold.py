@@ -29,6 +29,10 @@ model's precision: ``|t' - t| <= u t <= u``.
    moves it by 2^-54 at most. log, log1p and the subtractions are wrong by at most 8 roundings of
    numbers below 37, as t and 1 - t are above 2^-53; so ``8 * 37 * 2^-53`` is added.
 
+A model that ends in ``1 - sigmoid(z)`` is written with the sum ``s = -z``, as in exact arithmetic
+``1 - sigmoid(z)`` is ``sigmoid(s)``. That z is negated rounds nothing. The model computes
+``1 - S(z)``, and the subtraction rounds by at most u. So E is 14 u there; all else is the same.
+
 For several classes, softmax makes ``exp(s_k - max)`` and divides all by one number. The difference
 d from the largest sum is rounded once. The largest gives 1, or at least ``1 - 8 u``. Another class
 can tie with it, or come before it, only if its quotient, rounded, is at least that of the largest:
@@ -39,6 +43,7 @@ further from each other than ``18.2 u``. 32 u is used.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -46,14 +51,20 @@ from testsgd.certification.network.feedforward import Decision, Precision
 from testsgd.certification.network.parts import unit_roundoff
 from testsgd.errors import ParameterError
 
-# Of the proof above: twice 13 u, and the 32 u of sums of several classes.
+# Of the proof above: twice 13 u, twice 14 u, and the 32 u of sums of several classes.
 _SCORE_ERROR = 26
+_COMPLEMENT_ERROR = 28
 _SUM_DIFFERENCE = 32
 
 
-def sigmoid_decision(threshold: float, labels: tuple[str, ...], precision: Precision) -> Decision:
-    """Decide by ``sigmoid(sum) > threshold``, between 0 and 1 and not too near to them."""
-    error = _SCORE_ERROR * unit_roundoff(precision)
+def sigmoid_decision(
+    threshold: float, labels: tuple[str, ...], precision: Precision, *, complement: bool = False
+) -> Decision:
+    """Decide by ``sigmoid(sum) > threshold``, between 0 and 1 and not too near to them.
+
+    `complement`: the model computes it as ``1 - sigmoid(-sum)``.
+    """
+    error = (_COMPLEMENT_ERROR if complement else _SCORE_ERROR) * unit_roundoff(precision)
     if not error < threshold < 1 - error:
         raise ParameterError(
             f"{threshold} is not between 0 and 1, or too near to them for {precision}",
@@ -63,7 +74,8 @@ def sigmoid_decision(threshold: float, labels: tuple[str, ...], precision: Preci
     middle = _logit(threshold)
     slack = 8 * 37 * 2.0**-53
     tolerance = slack + max(_logit(threshold + error) - middle, middle - _logit(threshold - error))
-    return Decision("threshold", middle, tolerance, labels, "sigmoid", threshold)
+    output: Literal["complement", "sigmoid"] = "complement" if complement else "sigmoid"
+    return Decision("threshold", middle, tolerance, labels, output, threshold)
 
 
 def softmax_decision(labels: tuple[str, ...], precision: Precision) -> Decision:

@@ -121,8 +121,9 @@ class Decision:
     # because the output activation is itself rounded.
     tolerance: float
     labels: tuple[str, ...]  # Threshold: below and above. Argmax: a label a class.
-    # What the model makes of the sums before it compares.
-    output: Literal["plain", "sigmoid", "softmax"] = "plain"
+    # What the model makes of the sums before it compares. "complement": one minus the sigmoid of
+    # the negative sum, which is the sigmoid of the sum but for rounding.
+    output: Literal["plain", "sigmoid", "complement", "softmax"] = "plain"
     threshold: float = 0.0  # With what the model's output is compared; label 1 if it is above.
 
 
@@ -218,6 +219,8 @@ class FeedForward:
         """
         if self.decision.output == "sigmoid":
             scores = logistic(sums)
+        elif self.decision.output == "complement":
+            scores = 1 - logistic(-sums)
         elif self.decision.output == "softmax":
             with np.errstate(under="ignore"):
                 scores = np.exp(sums - sums.max(axis=1, keepdims=True))

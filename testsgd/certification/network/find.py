@@ -134,8 +134,8 @@ def find_network(
         for the network trained for the data set of `specification`.
     threshold : float, optional
         Label 1 is decided if the output is above it; by default 0.5 for a probability, 0 for a
-        plain sum. Of a network of ``testsgd train`` it is about the score of the label that is
-        favourable in the data set.
+        plain sum. An output that is bounded otherwise, such as a tanh, has no default. Of a network
+        of ``testsgd train`` it is about the score of the label that is favourable in the data set.
     specification : DatasetSpecification, optional
         The data set's description.
     categories : mapping of str to sequence of int, optional
@@ -151,7 +151,8 @@ def find_network(
     ModelError
         If there is no such model, it cannot be read, or it is no network that can be certified.
     ParameterError
-        If `categories` are given for a network of ``testsgd train``, which has its own.
+        If `categories` are given for a network of ``testsgd train``, which has its own; if no
+        `threshold` is given for an output without a default.
     MissingExtraError
         If an ``.onnx`` file is read without the package onnx.
 

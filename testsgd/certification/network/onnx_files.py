@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,12 +72,12 @@ class Chain:
 class Output:
     """A value that operators after the last sums compute; its chain decides.
 
-    Its form is ``"complement"``, one minus a probability; ``"pair"``, a probability and its
-    complement side by side; or ``"label"``, the decision.
+    Its form is ``"pair"``, one minus a probability and the probability side by side; or
+    ``"label"``, the decision.
     """
 
     chain: Chain
-    form: str
+    form: Literal["pair", "label"]
     labels: tuple[str, ...] = ()
 
 
@@ -163,12 +163,18 @@ def _first_output(node: Node) -> Output:
 
 def _probability_pair(node: Node) -> Output:
     """Return one minus a probability and the probability, side by side, of a Concat."""
-    output = _first_output(node)
     first, second = (*node.inputs, None, None)[:2]
-    fits = output.form == "complement" and output is first and second is output.chain
-    if not fits or len(node.inputs) != 2 or node.attributes.get("axis", 0) not in (1, -1):
-        raise node.refused("joins something else than a probability to one minus it")
-    return Output(output.chain, "pair")
+    if (
+        not isinstance(first, Chain)
+        or not isinstance(second, Chain)
+        or not parts.is_complement(first.links)
+        or first.links[:-1] != second.links
+        or second.width != 1
+        or len(node.inputs) != 2
+        or node.attributes.get("axis", 0) not in (1, -1)
+    ):
+        raise node.refused("joins something else than one minus a probability to the probability")
+    return Output(second, "pair")
 
 
 def _after_decision(node: Node) -> Output:
@@ -176,6 +182,8 @@ def _after_decision(node: Node) -> Output:
     output = _first_output(node)
     if node.kind == "ArgMax" and output.form == "pair":
         return _argmax(node, output.chain)
+    if node.kind == "Normalizer" and node.attributes.get("norm", b"MAX") != b"L1":
+        raise node.refused("divides probabilities by something else than their sum")
     if node.kind in ("ZipMap", "Normalizer", "Identity", "Cast", "Reshape", "Squeeze"):
         return output
     raise node.refused("comes after the decision")
@@ -249,9 +257,6 @@ def _sub(node: Node) -> Value:
     chain, constant, first = _chain_and_constant(node)
     if first:
         return _scaled(node, chain, [Step("subtract", constant)], np.ones(chain.width), -constant)
-    last = chain.links[-1] if chain.links else None
-    if isinstance(last, parts.Activate) and last.function == "sigmoid" and (constant == 1).all():
-        return Output(chain, "complement")
     minus = -np.ones(chain.width, dtype=constant.dtype)
     return _scaled(node, chain, [Step("multiply", minus), Step("add", constant)], minus, constant)
 

@@ -88,6 +88,19 @@ class Softmax:
 Part = Affine | Scaling | Activate | Softmax
 
 
+def is_complement(chain: Sequence[Part]) -> bool:
+    """Return whether the last parts make one minus a sigmoid."""
+    if len(chain) < 2:
+        return False
+    sigmoid, last = chain[-2:]
+    return (
+        isinstance(sigmoid, Activate)
+        and sigmoid.function == "sigmoid"
+        and isinstance(last, Scaling)
+        and bool((last.multiplier == -1).all() and (last.constant == 1).all())
+    )
+
+
 @dataclass(frozen=True)
 class ReadNetwork:
     """A network as a reader returns it: its parts in order, and what is known about its ends."""
@@ -98,7 +111,7 @@ class ReadNetwork:
     kind: str  # For reports.
     labels: tuple[str, ...] = ()  # Of the decision, if they are known.
     inputs: tuple[InputColumns, ...] = ()  # Whose columns it takes; by default numbers x0, x1, ...
-    threshold: float | None = None  # By default 0.5 for a sigmoid and 0 for a plain sum.
+    threshold: float | None = None  # By default 0.5 for a probability and 0 for a plain sum.
 
 
 def damaged(what: str, where: str) -> ModelError:

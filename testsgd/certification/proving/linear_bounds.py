@@ -356,3 +356,14 @@ def settled(problem: Problem, bounds: Bounds) -> NDArray[np.int8]:
     # One person surely gets a class that another surely does not.
     status[np.any(sure.any(axis=1) & loses.any(axis=1), axis=1)] = 2
     return status
+
+
+def only_decision(problem: Problem) -> int | None:
+    """Return the decision that bounds of the whole domain prove of all of it; None if they do not.
+
+    A domain may get one decision all over without these bounds being narrow enough to prove it.
+    """
+    bounds = bound(problem, problem.axes.low[None], problem.axes.high[None])
+    sure, _ = winners(problem, bounds.low > problem.above, bounds.high < problem.below)
+    everywhere = np.flatnonzero(sure[0].all(axis=0))
+    return int(everywhere[0]) if len(everywhere) else None

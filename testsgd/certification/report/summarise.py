@@ -68,6 +68,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
         open_boxes=certification.open_boxes,
         seconds=certification.seconds,
         within_rounding=certification.within_rounding,
+        however_rounded=certification.however_rounded,
         regions=list(certification.regions),
         proved=proved,
         estimated=estimated,
@@ -75,6 +76,7 @@ def summarise_certification(certification: Certification) -> CertificationSummar
             _counterexample(case, domain, labels) for case in certification.counterexamples
         ],
         counterexamples_found=certification.counterexamples_found,
+        only_decision=certification.only_decision,
         moments=_moments(certification),
         verdict=certification_verdict(certification, proved, estimated, described, settings),
     )

@@ -184,6 +184,11 @@ class CertificationSummary(Part):
         description="of an enumeration: people so near to the turning point that the rounding of "
         "another machine may decide otherwise; they are decided as the model does here"
     )
+    however_rounded: Shares | None = Field(
+        None,
+        description="of an enumeration: what of the shares holds however sums are rounded, and as "
+        "undecided what rounding decides; gates go by these; null if it decides nothing",
+    )
     proved: Shares = Field(description="the three shares; sound for every point")
     estimated: EstimatedSummary | None = Field(
         description="what samples say of the undecided part; null if none were drawn"
@@ -193,6 +198,11 @@ class CertificationSummary(Part):
         None,
         description="how many there are: people of an enumeration, with weight, who get different "
         "decisions; null if boxes were bounded, which does not count them",
+    )
+    only_decision: str | None = Field(
+        None,
+        description="the decision that every input of the domain gets; null if there are several, "
+        "or it is not proved that there is one",
     )
     regions: list[RegionSummary] = Field(
         description="where unfairness sits, proved or possible; the largest first"

@@ -15,7 +15,7 @@ from testsgd.certification.report.summary import (
     EstimatedSummary,
     GateRule,
 )
-from testsgd.report.formatting import count, plural, seconds, series, share
+from testsgd.report.formatting import count, plural, seconds, series, share, shorten
 
 if TYPE_CHECKING:
     from testsgd.certification.outcome import Certification
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DONE = 0
 FAILED = 1
 NOT_ENOUGH_EVIDENCE = 3
+
+_LABEL = 40
 
 # Shorter times are not told apart.
 _SHORTEST = 0.01
@@ -38,27 +40,29 @@ def certification_verdict(
     """Return what is proved, and judge the gates by it.
 
     A gate passes only if it is proved to be kept, fails only if it is proved to be broken, and
-    else there is not enough evidence. What is estimated never decides.
+    else there is not enough evidence. People whose fairness hangs on rounding count on neither
+    side, and what is estimated never decides.
     """
     texts = wording.proved_texts(proved)
     # Found by running the model, so each of them is treated differently for certain.
     shown = sum(not example.proved for example in certification.counterexamples)
+    rounded = certification.within_rounding
     headline = _headline(
         proved,
         texts,
         domain,
         counted=wording.people_counts(proved, domain, certification.method),
         shown=shown,
+        rounded=rounded > 0,
     )
     sentences = []
-    rounded = certification.within_rounding
     if rounded:
         are = "is" if rounded == 1 else "are"
         headline += f"; {count(rounded)} of all {are} decided by rounding that may differ elsewhere"
         sentences.append(
             f"{plural(rounded, 'person is', 'people are')} so near to where the decision turns "
             "that the rounding of another machine may decide otherwise; they are decided as the "
-            "model runs here."
+            "model runs here, and no gate passes or fails by them."
         )
     if shown and not proved.falsified:
         sentences.insert(
@@ -67,7 +71,9 @@ def certification_verdict(
             f"whom the decision changes; {count(shown)} of them {'is' if shown == 1 else 'are'} "
             "among the counterexamples.",
         )
-    rules = _gates(proved, settings, texts.digits)
+    sure = certification.however_rounded
+    left = "More time may decide it." if sure is None else "The rest is decided by rounding."
+    rules = _gates(sure or proved, settings, texts.digits, left)
     outcomes = {rule.outcome for rule in rules}
     status, code = "reported", DONE
     if "failed" in outcomes:
@@ -84,6 +90,7 @@ def certification_verdict(
             "rules": rules,
             "sentences": [
                 *(rule.sentence for rule in rules),
+                *_vacuous(certification.only_decision),
                 *_estimate(estimated, domain),
                 *sentences,
                 *_left_out(domain),
@@ -91,6 +98,17 @@ def certification_verdict(
             ],
         }
     )
+
+
+def _vacuous(decision: str | None) -> list[str]:
+    """Write that a network is fair only as it decides nothing, if it is known to."""
+    if decision is None:
+        return []
+    return [
+        "The network gives every input of the domain the same decision, "
+        f"“{shorten(decision, _LABEL)}”, so it is fair without deciding anything: check the "
+        "threshold and the domain."
+    ]
 
 
 def _left_out(domain: DomainSummary) -> list[str]:
@@ -120,18 +138,21 @@ def _headline(
     *,
     counted: tuple[int, int] | None,
     shown: int,
+    rounded: bool,
 ) -> str:
     what, everyone = wording.changing(domain), wording.people(domain)
+    # Where people are decided by rounding, the shares are what the model does on this machine.
+    surely = "" if rounded else "provably "
     if proved.undecided == 0 and proved.falsified == 0:
-        return f"For {everyone}, {what} provably does not change the decision"
+        return f"For {everyone}, {what} {surely}does not change the decision"
     if proved.undecided == 0 and proved.certified == 0:
-        return f"For {everyone}, {what} provably changes the decision"
+        return f"For {everyone}, {what} {surely}changes the decision"
     if counted is not None:
         fair, unfair = counted
         return (
             f"For {count(fair)} of the {plural(fair + unfair, 'person', 'people')} in the domain "
-            f"({texts.certified}), {what} provably does not change the decision; for the other "
-            f"{count(unfair)} it provably does"
+            f"({texts.certified}), {what} {surely}does not change the decision; for the other "
+            f"{count(unfair)} it {surely}does"
         )
     tried = f"running the model found {plural(shown, 'person', 'people')} for whom it does"
     if proved.certified == 0 and proved.falsified == 0:
@@ -139,16 +160,16 @@ def _headline(
         return f"Whether {what} changes the decision is proved for no part of the domain yet{rest}"
     if proved.certified == 0:
         return (
-            f"For at least {texts.falsified} of {everyone}, {what} provably changes the decision; "
+            f"For at least {texts.falsified} of {everyone}, {what} {surely}changes the decision; "
             f"for no part of it is it proved that it does not; {texts.undecided} remain undecided"
         )
     if proved.falsified:
-        unfair_part = f"for at least {texts.falsified} it provably does"
+        unfair_part = f"for at least {texts.falsified} it {surely}does"
     else:
         unfair_part = tried if shown else "for no part of it is it proved that it does"
     rest = f"{texts.undecided} remain undecided" if proved.undecided else "nobody is left undecided"
     return (
-        f"For at least {texts.certified} of {everyone}, {what} provably does not change the "
+        f"For at least {texts.certified} of {everyone}, {what} {surely}does not change the "
         f"decision; {unfair_part}; {rest}"
     )
 
@@ -161,15 +182,17 @@ _OUTCOMES = {
     ("fail_above", "failed"): "failed. At least {least} are, provably.",
     ("fail_above", "passed"): "passed. At most {most} can be, provably.",
     ("fail_above", "not_enough_evidence"): "not enough evidence. At least {least} are, provably, "
-    "and up to {most} can be. More time may decide it.",
+    "and up to {most} can be. {left}",
     ("fail_below", "failed"): "failed. At most {most} can be fair, provably.",
     ("fail_below", "passed"): "passed. At least {least} are.",
     ("fail_below", "not_enough_evidence"): "not enough evidence. At least {least} are, and up "
-    "to {most} may be fair. More time may decide it.",
+    "to {most} may be fair. {left}",
 }
 
 
-def _gates(proved: Shares, settings: CertificationParameters, digits: int) -> list[GateRule]:
+def _gates(
+    proved: Shares, settings: CertificationParameters, digits: int, left: str
+) -> list[GateRule]:
     rules = []
     for name, limit, least, other in (
         ("fail_above", settings.fail_above, proved.falsified, proved.certified),
@@ -187,6 +210,7 @@ def _gates(proved: Shares, settings: CertificationParameters, digits: int) -> li
             limit=share(limit),
             least=wording.lower_beside(least, limit, digits),
             most=wording.upper_beside(most, limit, digits),
+            left=left,
         )
         rules.append(
             GateRule.model_validate(

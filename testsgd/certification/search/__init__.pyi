@@ -4,6 +4,7 @@ from .checkpoint import read_checkpoint as read_checkpoint
 from .checkpoint import write_checkpoint as write_checkpoint
 from .disjoint_cover import decided_points as decided_points
 from .enumeration import Answers as Answers
+from .enumeration import Enumeration as Enumeration
 from .enumeration import ask as ask
 from .enumeration import enumerate_people as enumerate_people
 from .enumeration import is_small as is_small

@@ -30,6 +30,10 @@ class Enumeration:
     # Points with an answer nearer to the turning point than the sums may be moved by another
     # order of summation: their answers are what the model says here.
     within_rounding: int
+    # Which people are fair, and which unfair, however the sums are rounded; the rest are people
+    # whom the rounding of another machine may treat otherwise.
+    surely_fair: NDArray[np.bool_]
+    surely_unfair: NDArray[np.bool_]
 
 
 def is_small(problem: Problem, points: int | None) -> bool:
@@ -68,7 +72,8 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
     Returns
     -------
     Enumeration
-        The weight and the answers of each person, and how many people are near the threshold.
+        The weight and the answers of each person, how many people are near the threshold, and who
+        is fair or unfair however sums are rounded.
     """
     axes = problem.axes
     values = [np.arange(low, high + 1) for low, high in zip(axes.low, axes.high, strict=True)]
@@ -80,15 +85,15 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
         weights = np.multiply.outer(weights, part).ravel()
     answers = ask(network, domain, points)
     within_rounding = 0
+    fair, unfair = np.zeros(len(points), dtype=np.bool_), np.zeros(len(points), dtype=np.bool_)
     for start in range(0, len(points), _BLOCK):
-        within_rounding += int(_within_rounding(problem, points[start : start + _BLOCK]).sum())
-    return Enumeration(weights, answers, within_rounding)
-
-
-def _within_rounding(problem: Problem, points: Floats) -> NDArray[np.bool_]:
-    """Return which points another order of summation may decide otherwise, shape (n,)."""
-    sure, _ = sure_decisions(problem, points)
-    return np.asarray(~np.all(sure.any(axis=2), axis=1), dtype=np.bool_)
+        rows = slice(start, start + _BLOCK)
+        sure, loses = sure_decisions(problem, points[rows])
+        within_rounding += int(np.sum(~np.all(sure.any(axis=2), axis=1)))
+        fair[rows] = np.any(sure.all(axis=1), axis=1)
+        # One person surely gets a decision that another surely does not.
+        unfair[rows] = np.any(sure.any(axis=1) & loses.any(axis=1), axis=1)
+    return Enumeration(weights, answers, within_rounding, fair, unfair)
 
 
 def sure_decisions(problem: Problem, points: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
