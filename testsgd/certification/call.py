@@ -157,7 +157,9 @@ def certify(
     data : data frame or path-like, optional
         With ``weight="data"``: the rows, in place of the data set's own files.
     threshold : float, optional
-        A score above it counts as the one label; the model's own, mostly 0.5, if not given.
+        A score above it counts as the one label; the model's own, mostly 0.5, if not given. A
+        network whose outputs are neither probabilities nor unbounded, as after a last tanh, needs
+        it.
     checkpoint : path-like, optional
         A file that keeps what was proved, to go on from later.
     resume : bool
