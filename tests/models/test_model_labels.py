@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 import testsgd
@@ -178,6 +179,117 @@ def test_several_labels_without_the_favourable_one_are_refused() -> None:
 def test_a_slip_of_the_pen_is_no_further_label() -> None:
     with pytest.raises(ModelError, match="'Yes', which is not among"):
         model(["Yes", "no", "no"]).decisions(FRAME)
+
+
+class Codes:
+    """A classifier of whole numbers that lists them."""
+
+    def __init__(self, *classes: Any) -> None:
+        self.classes_ = np.array(classes)
+
+    def predict(self, rows: pd.DataFrame) -> NDArray[Any]:
+        return np.resize(self.classes_, len(rows))
+
+
+@pytest.mark.parametrize(
+    ("classes", "label"),
+    [
+        # A LabelEncoder writes 0 and 1 for 1 and 2, and the model's 1 is the label 2.
+        ((0, 1), Label(column="credit", favourable="1", values=["1", "2"])),
+        ((0, 1), Label(column="credit", favourable="1", values=["1", "3"])),
+        (("0", "1"), Label(column="credit", favourable="1", values=["1", "2"])),
+        ((0, 1, 2), Label(column="credit", favourable="2", values=["1", "2", "3"])),
+        ((0, 1, 2), Label(column="credit", favourable=["1", "2"], values=["1", "2", "3"])),
+        ((0, 1, 2), Label(column="credit", favourable=["2", "3"], values=["1", "2", "3"])),
+        # The true labels are encoded, and the model has those of the file.
+        ((1, 2), Label(column="credit", favourable="1", values=["0", "1"])),
+    ],
+)
+def test_codes_that_may_stand_for_other_labels_are_refused(
+    classes: tuple[Any, ...], label: Label
+) -> None:
+    estimator = Codes(*classes)
+
+    def function(rows: pd.DataFrame) -> NDArray[Any]:
+        return estimator.predict(rows)
+
+    for asked, named in ((estimator.predict, False), (estimator.predict, True), (function, True)):
+        mine = CallableModel(asked, label=label, name="mine", favourable_given=named)
+        with pytest.raises(ModelError, match="inverse_transform"):
+            mine.decisions(FRAME)
+
+
+def test_codes_are_refused_before_the_model_returns_an_unknown_one() -> None:
+    label = Label(column="credit", favourable="1", values=["1", "2"])
+    mine = CallableModel(Codes(1, 0).predict, label=label, name="mine")
+    with pytest.raises(ModelError, match="inverse_transform"):
+        mine.decisions(FRAME.iloc[:1])
+
+
+@pytest.mark.parametrize(
+    ("classes", "label"),
+    [
+        ((0, 1), Label(column="credit", favourable="1", values=["0", "1"])),
+        # The data have not all labels of the model.
+        ((0, 1, 2), Label(column="credit", favourable="1", values=["1", "2"])),
+        ((1, 2, 3), Label(column="credit", favourable="1", values=["1", "3"])),
+        # By its value and by its place it is the same one.
+        ((0, 1), Label(column="credit", favourable="1", values=["-1", "1"])),
+        # Words that are equal are the same label.
+        (("a", "b", "c"), Label(column="credit", favourable="a", values=["a", "b", "d"])),
+    ],
+)
+def test_labels_that_are_surely_those_of_the_data_are_read(
+    classes: tuple[Any, ...], label: Label
+) -> None:
+    mine = CallableModel(Codes(*classes).predict, label=label, name="mine")
+    expected = np.resize([str(item) == label.favourable for item in classes], len(FRAME))
+    assert mine.decisions(FRAME).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("values", [["1", "2"], None])
+@pytest.mark.parametrize("favourable", ["1", None])
+def test_a_model_of_encoded_labels_is_refused_by_every_audit(
+    values: list[str] | None, favourable: str | None
+) -> None:
+    rows = pd.DataFrame({"g": ["f", "m"] * 100, "b": np.arange(200) % 7})
+    rows["credit"] = 1 + (rows["b"] > 3)
+    inputs, encoded = rows[["b"]], rows["credit"] - 1
+    fitted = LogisticRegression().fit(inputs, encoded)
+    label: dict[str, Any] = {"column": "credit", "favourable": "1"}
+    if values is not None:
+        label["values"] = values
+    features = {**SPECIFICATION["features"], "b": {"type": "integer", "range": [0, 6]}}
+    description = {**SPECIFICATION, "label": label, "features": features}
+    with pytest.raises(ModelError, match="inverse_transform"):
+        testsgd.audit(fitted, rows, description, favourable=favourable)
+    with pytest.raises(ModelError, match="inverse_transform"):
+        testsgd.mitigate(fitted, rows, description, favourable=favourable)
+    given = rows[["g", "b"]]
+    with pytest.raises(ModelError, match="inverse_transform"):
+        testsgd.audit(
+            fitted, given, rows["credit"], sensitive_features=["g"], favourable=favourable
+        )
+    for metrics, threshold in (("selection_rate", None), ("selection_rate", 0.4)):
+        with pytest.raises(ModelError, match="inverse_transform"):
+            testsgd.audit_model_by_metrics(
+                fitted,
+                given,
+                rows["credit"],
+                sensitive_features=["g"],
+                metrics=metrics,
+                favourable=favourable,
+                threshold=threshold,
+            )
+    # What the error says to do.
+    for model, truth, good in (
+        (lambda asked: fitted.predict(asked[["b"]]) + 1, rows["credit"], "1"),
+        (fitted, encoded, "0"),
+    ):
+        found = testsgd.audit(
+            model, given, truth, sensitive_features=["g"], favourable=good, stability=0
+        )
+        assert found.summary.model.accuracy == 1
 
 
 def people() -> pd.DataFrame:

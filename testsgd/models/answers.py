@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
@@ -298,7 +298,8 @@ class CheckedFunction(ABC, Generic[Asked]):
         self._favourable_given = favourable_given
         self._threshold = threshold
         self._output = output
-        self._seen: set[str] = set()
+        self._returned: set[str] = set()  # All labels so far, by the names that the model gave.
+        self._seen: set[str] = set()  # The same, with one name for all that are joined.
         self._meanings = code_labels(label)
         # Labels that are favourable together have one name.
         self._joined = dict.fromkeys(label.together, label.favourable)
@@ -426,7 +427,7 @@ class CheckedFunction(ABC, Generic[Asked]):
             return None
         codes, uniques = pd.factorize(self._answers(self._function, asked))
         texts = [category_text(value) for value in uniques]
-        self._check_labels([self._joined.get(text, text) for text in texts])
+        self._check_labels(texts)
         read_as = self.read_as
         return np.array([read_as.get(text, text) for text in texts], dtype=object)[codes]
 
@@ -513,14 +514,18 @@ class CheckedFunction(ABC, Generic[Asked]):
                 f"the model returned a {type(answers[0]).__name__} for {self.unit} 0",
                 f"return one label or score a {self.unit}",
             ) from error
-        texts = map(category_text, uniques)
-        return codes, [self._joined.get(text, text) for text in texts]
+        return codes, [category_text(value) for value in uniques]
+
+    def _joined_names(self, texts: Iterable[str]) -> list[str]:
+        """Return labels with the common name in place of those that are favourable together."""
+        return [self._joined.get(text, text) for text in texts]
 
     def _recognise(self, answers: NDArray[Any]) -> Output:
         """Return what the answers are: scores if they are floats that are no declared labels."""
         declared = set(self._label.values or [self._label.favourable])
         floats = np.issubdtype(answers.dtype, np.floating)
-        return "scores" if floats and not set(self._distinct(answers)[1]) <= declared else "labels"
+        texts = set(self._joined_names(self._distinct(answers)[1]))
+        return "scores" if floats and not texts <= declared else "labels"
 
     def _from_scores(self, answers: NDArray[Any]) -> NDArray[np.bool_]:
         """Return a mask of the scores above the threshold, shape (n,), after they are checked."""
@@ -548,16 +553,18 @@ class CheckedFunction(ABC, Generic[Asked]):
         """Return a mask of the answers with the favourable label, shape (n,), after a check."""
         codes, texts = self._distinct(answers)
         self._check_labels(texts)
-        labels = [self.read_as.get(text, text) for text in texts]
+        labels = [self.read_as.get(text, text) for text in self._joined_names(texts)]
         favourable = np.array([label == self._label.favourable for label in labels], dtype=bool)
         decided: NDArray[np.bool_] = favourable[codes]
         return decided
 
     def _check_labels(self, texts: list[str]) -> None:
         """Check the labels of all answers so far: few rows may happen to get only some of them."""
-        self._seen.update(texts)
+        self._returned.update(texts)
+        self._seen.update(self._joined_names(texts))
         if self.read_as:
             return
+        self.check_codes(self._data_labels())
         seen = sorted(self._seen)
         declared = self._label.values
         favourable = self._label.favourable
@@ -582,11 +589,64 @@ class CheckedFunction(ABC, Generic[Asked]):
                 "correct label.favourable, or name the label with --favorable",
             )
 
+    def _data_labels(self) -> list[str]:
+        """Return the labels of the data, those that are favourable together by their own names."""
+        label = self._label
+        if label.values is None:
+            return []
+        return [*label.others, *(label.together or (label.favourable,))]
+
+    def check_codes(self, data_labels: Sequence[str]) -> None:
+        """Check that a whole number is the same label in the data and in the model's answers.
+
+        A model that was trained on 0 and 1 in place of the labels 1 and 2, as a LabelEncoder writes
+        them, returns a 1 that is the label 2.
+
+        Parameters
+        ----------
+        data_labels : sequence of str
+            The labels of the data, none if they are not known.
+
+        Raises
+        ------
+        ModelError
+            If the favourable label is a whole number, and the data have another whole number that
+            the model never returns, and the other way round.
+        """
+        if not data_labels or self.output != "labels" or self.read_as:
+            return
+        favourable = self._label.together or (self._label.favourable,)
+        # Words that are equal are the same label.
+        if not any(map(_is_code, favourable)):
+            return
+        classes = self._classes()
+        known = classes or sorted(self._returned)
+        others = [text for text in known if _is_code(text) and text not in data_labels]
+        absent = [text for text in data_labels if _is_code(text) and text not in known]
+        if not others or not absent or _have_one_order(data_labels, known, favourable):
+            return
+        model_codes, data_codes = (", ".join(sorted(texts)) for texts in (known, data_labels))
+        unit = self.unit
+        raise self._error(
+            f"the model {'has' if classes else 'returned'} the labels {model_codes}, and those of "
+            f"the data are {data_codes}: its "
+            f"{others[0]} is no label of the data and it has no {absent[0]}, so its numbers may be "
+            "codes that stand for other labels, as those of a LabelEncoder do",
+            f"wrap the model so that it returns the labels of the data, such as lambda {unit}s: "
+            f"encoder.inverse_transform(model.predict({unit}s)), or give the true labels in the "
+            "model's codes (y, or label.map in a description), and the favourable one of these "
+            "(favourable=, --favorable)",
+        )
+
+    def _classes(self) -> list[str]:
+        """Return an estimator's ``classes_`` as texts; none if it has no such list."""
+        estimator = getattr(self._function, "__self__", self._function)
+        classes = getattr(estimator, "classes_", None)
+        return [] if classes is None else _labels_of(classes, {})
+
     def _lists(self, labels: list[str]) -> bool:
         """Return whether an estimator's ``classes_`` hold all these labels."""
-        estimator = getattr(self._function, "__self__", self._function)
-        classes = getattr(estimator, "classes_", ())
-        return set(labels) <= set(self._distinct(np.asarray(classes, dtype=object).ravel())[1])
+        return set(labels) <= set(self._joined_names(self._classes()))
 
     def _error(self, what: str, remedy: str) -> ModelError:
         return ModelError(what, where=f"model {self.name!r}", remedy=remedy, model=self.name)
@@ -658,6 +718,10 @@ def check_reading(
     """
     if labels is None or not isinstance(model, CheckedFunction):
         return
+    if label.values is None:
+        # The description lists no labels: the data have them.
+        known_labels = pd.Series(labels).dropna().unique()
+        model.check_codes([category_text(value) for value in known_labels])
     scores = model.output == "scores"
     if not scores and (not model.read_as or label.map or equal_labels(model.read_as.values())):
         return
@@ -693,13 +757,37 @@ def check_reading(
     )
 
 
+def _is_code(text: str) -> bool:
+    """Return whether a label is a whole number."""
+    return is_number(text) and float(text).is_integer()
+
+
+def _have_one_order(
+    data_labels: Collection[str], model_labels: Collection[str], favourable: Collection[str]
+) -> bool:
+    """Return whether the favourable label is the same one by its value and by its place.
+
+    So it is of -1 and 1 in the data, and 0 and 1 of the model: by either 1 is favourable.
+    """
+    if len(favourable) > 1 or len(data_labels) != len(model_labels):
+        return False
+    if not all(map(_is_code, (*data_labels, *model_labels))):
+        return False
+    (label,) = favourable
+    places = [
+        sorted(texts, key=float).index(label)
+        for texts in (data_labels, model_labels)
+        if label in texts
+    ]
+    return len(places) == 2 and places[0] == places[1]
+
+
 def _remedy(unknown: list[str], *, none_known: bool) -> str:
     """Return what to do about a model's labels that a description does not list.
 
     `none_known`: whether it lists none of those that the model gave.
     """
-    codes = [text for text in unknown if is_number(text) and float(text).is_integer()]
-    if not codes and not any(set(unknown) & set(pair) for pair in ZERO_ONE):
+    if not any(map(_is_code, unknown)) and not any(set(unknown) & set(pair) for pair in ZERO_ONE):
         if none_known:
             return (
                 "say in a description's label.map which of them each label of the data stands for"

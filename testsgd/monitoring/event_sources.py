@@ -189,7 +189,7 @@ def _cell_reader(
         event: dict[str, Any] = {}
         for name, cell in cells:
             text = cell.strip()
-            if decimal_commas and name in numbers:
+            if decimal_commas and (name in numbers or (name in texts and text[-2:] == ",0")):
                 text = with_decimal_point(text)
             if name in conditions:
                 # An expression tells a number from a text by itself.

@@ -35,6 +35,7 @@ from testsgd.monitoring.specification.conditions import (
     FieldOrCondition,
     condition_of,
 )
+from testsgd.monitoring.specification.same_texts import value_text
 from testsgd.monitoring.specification.trial_id import TrialId
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -312,6 +313,17 @@ class GroupsPart(_DependentPart):
     def _conditions_name_the_groups(cls, given: Any) -> Any:
         # An event in none of the groups is no mistake.
         return with_names_of(given, unknown="pass")
+
+    @model_validator(mode="after")
+    def _no_two_names_are_one(self) -> GroupsPart:
+        # Groups by expressions are not read from a field.
+        known: dict[str, str] = {}
+        for name in (self.names or ()) if self.by is None else ():
+            first = known.setdefault(value_text(name), name)
+            if first != name:
+                what = f"{first!r} and {name!r} are two ways to write one group"
+                raise mistake("names", what, "leave one of them out")
+        return self
 
     @field_validator("by")
     @classmethod

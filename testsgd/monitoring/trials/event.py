@@ -19,6 +19,7 @@ from testsgd.monitoring.specification import (
     MonitorSpecification,
     condition_of,
 )
+from testsgd.monitoring.specification.same_texts import id_text, value_text
 
 # Moments that are so close, in seconds, are one: a tenth of a second is no exact number.
 ONE_MOMENT = 1e-6
@@ -240,6 +241,7 @@ class EventReader:
         "_joint_id",
         "_labels",
         "_prior_values",
+        "_spelled",
         "_unit",
     )
 
@@ -268,6 +270,8 @@ class EventReader:
         self._derived = tuple(derived.items())
         self._group_fields = specification.group_fields
         self._has_expressions = specification.groups.by is not None
+        # A group has the name that the specification writes, True for true.
+        self._spelled = _spelled_groups(specification)
         self._group_if_unsaid = None
         if specification.groups.by is not None and not _gets_group_later(specification):
             self._group_if_unsaid = _group_of_empty_fields(specification.groups.by)
@@ -303,12 +307,12 @@ class EventReader:
             unsaid = self._group_if_unsaid if is_empty else None
         return Event(
             None if name is None else _id_text(name, fields[0]),
-            None if group is None else _quick_text(group, fields[1]),
+            None if group is None else self._group_text(group),
             None if decision is None else _meaning(decision, self._decisions, fields[2]),
             None if label is None else _meaning(label, self._labels, fields[3]),
             self._given
             and tuple(
-                None if (value := event.get(field)) is None else _quick_text(value, field)
+                None if (value := event.get(field)) is None else _value_text(value, field)
                 for field in self._given
             ),
             seconds,
@@ -317,6 +321,14 @@ class EventReader:
             and tuple(_number_text(event.get(field), field) for field in self._prior_values),
             unsaid,
         )
+
+    def _group_text(self, group: Any) -> str | None:
+        """Return a group as the specification writes it; None if it is missing or empty."""
+        if self._has_expressions:
+            # It is one of the names, or none of them.
+            return _quick_text(group, self._fields[1])
+        text = _value_text(group, self._fields[1])
+        return text if text is None else self._spelled.get(text, text)
 
     def _is_without_group(self, event: Mapping[str, Any]) -> bool:
         """Return whether groups are by expressions, and the event has no value in their fields."""
@@ -344,6 +356,15 @@ class EventReader:
     def moment(self, time: Any) -> Moment | None:
         """Read a moment as the specification says it is written; None if it is missing."""
         return moment_of(time, self._fields[4], self._unit)
+
+
+def _spelled_groups(specification: MonitorSpecification) -> dict[str, str]:
+    """Return the groups that a specification names, by the text that all ways to write it have."""
+    names = [*(specification.groups.names or ())]
+    for estimate in (specification.estimate, *(part.estimate for part in specification.properties)):
+        if estimate is not None:
+            names += estimate.groups or ()
+    return {value_text(name): name for name in names}
 
 
 def _overruled() -> EventError:
@@ -496,7 +517,14 @@ def _id_text(value: Any, field: str) -> str | None:
     """Return an id as text; a group or a condition may be true or false, an id may not."""
     if isinstance(value, bool | np.bool_):
         raise _no_text(value, field)
-    return _quick_text(value, field)
+    text = _quick_text(value, field)
+    return text if text is None else id_text(text)
+
+
+def _value_text(value: Any, field: str) -> str | None:
+    """Return a group or the value of a condition as text; None if it is missing or empty."""
+    text = _quick_text(value, field)
+    return text if text is None else value_text(text)
 
 
 def _quick_text(value: Any, field: str) -> str | None:

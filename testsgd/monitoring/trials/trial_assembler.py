@@ -5,12 +5,14 @@ Nothing else makes trials depend on each other (the paper, section 3.1).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
 from math import ceil, inf
 from typing import Any, Literal, NamedTuple
 
 from testsgd.errors import EventError
 from testsgd.monitoring.specification import MonitorSpecification
+from testsgd.monitoring.specification.same_texts import id_text, value_text
 from testsgd.monitoring.trials.event import ONE_MOMENT, Event
 from testsgd.monitoring.trials.outcomes_within import OutcomesWithin
 from testsgd.monitoring.trials.record import Record, Trial
@@ -121,6 +123,9 @@ class TrialAssembler:
         self._labelled = any(watched.fairness.labelled for watched in specification.monitored)
         self._names = None if names is None else frozenset(names)
         self._groups = set(names or ())  # the names, or without them all groups that have come
+        # What a state of a former version calls an id and a group that are written otherwise now.
+        self._former_ids: dict[str, str] = {}
+        self._former_groups: dict[str, str] = {}
         self._passes = specification.groups.unknown == "pass"
         self._ignores = specification.events.others == "ignore"
         self._remembers = rules.repeated == "ignore"
@@ -176,6 +181,7 @@ class TrialAssembler:
             is a label for which no trial without an id waits, or begins a trial without an id and
             leaves out more than the label.
         """
+        event = self._as_before(event)
         reached = event.time if reached is None else reached
         if self._is_ignored(event):
             if not _has_prior_values(event):
@@ -193,8 +199,17 @@ class TrialAssembler:
             return self._add(record, event, reached, new=new)
         return self._count(event, outcome, reached)
 
+    def _as_before(self, event: Event) -> Event:
+        """Return an event with the id and the group as a restored state writes them."""
+        if event.name in self._former_ids:
+            event = event._replace(name=self._former_ids[event.name])
+        if event.group in self._former_groups:
+            event = event._replace(group=self._former_groups[event.group])
+        return event
+
     def has_all_of(self, event: Event) -> bool:
         """Return whether an earlier event of the same id has said all that an event says."""
+        event = self._as_before(event)
         record = None if event.name is None else self._records.get(event.name)
         if record is None:
             return False
@@ -603,12 +618,23 @@ class TrialAssembler:
         if self._within.spans:
             self._within.restore(state["within"], self._records)
         self._groups = set(state["groups"])
+        self._former_ids = _former_texts(self._records, id_text)
+        self._former_groups = _former_texts(self._groups, value_text)
         self.time = state["time"]
         self.first_time = state["first_time"]
         self.prior_values = tuple(state.get("prior_values", self.prior_values))
         counters = state["counters"]
         self.counters = {kind: counters[kind] for kind in _COUNTED}
         self.counters |= {kind: counters.get(kind, 0) for kind in _COUNTED_NOW}
+
+
+def _former_texts(texts: Iterable[str], same: Callable[[str], str]) -> dict[str, str]:
+    """Return the texts that are no longer written so, by what they are now, if that is not there.
+
+    Former versions kept 7.0 of a CSV file as it is written.
+    """
+    known = set(texts)
+    return {same(text): text for text in sorted(known) if same(text) not in known}
 
 
 def _has_prior_values(event: Event) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from testsgd.data.categories import category_text, row_name
+from testsgd.data.categories import category_text
 from testsgd.data.cell_texts import parsed_numbers
 from testsgd.data.cells import missing_column
 from testsgd.data.log_cells import read_log_cells
@@ -86,7 +86,8 @@ def read_log(
     Raises
     ------
     DataError
-        If the file cannot be read, a column is missing, or a value is wrong; names the row. Or if
+        If the file cannot be read, a column is missing, or a value is wrong; names the row, counted
+        from 1 below the header. Or if
         no person is in a group by an expression.
     """
     path = Path(path)
@@ -149,7 +150,7 @@ def _known(
     known = named if groups is None else column.isin(list(groups)).to_numpy()
     bad = np.flatnonzero(~(named if unknown == "pass" else known))
     if len(bad):
-        row = row_name(column, int(bad[0]))
+        row = _row_number(column, int(bad[0]))
         text = column.iloc[int(bad[0])]
         what = f"the group {text!r} (row {row}) is unknown" if text else f"row {row} has no group"
         if text == NO_GROUP:
@@ -157,6 +158,14 @@ def _known(
         remedy = f"the groups are {', '.join(groups)}" if groups and text else "name it"
         raise DataError(what, where=where, remedy=remedy, group=text, row=row)
     return known
+
+
+def _row_number(column: pd.Series[Any], position: int) -> int:
+    """Return the number of a row of the file, the first below the header being 1.
+
+    Rows may have been left out before, so it is not the position.
+    """
+    return int(column.index[position]) + 1
 
 
 def _numbers(texts: pd.Series[Any], key: str, where: str) -> Floats:
@@ -168,7 +177,7 @@ def _numbers(texts: pd.Series[Any], key: str, where: str) -> Floats:
         numbers = np.where(lower == word, value, numbers)
     bad = np.flatnonzero(~(_is_allowed(numbers, key) | np.asarray(lower == "") & ("" in words)))
     if len(bad):
-        row = row_name(texts, int(bad[0]))
+        row = _row_number(texts, int(bad[0]))
         text = texts.iloc[int(bad[0])]
         raise DataError(
             f"{texts.name!r} is {text!r} in row {row}",
@@ -265,5 +274,7 @@ def label_shares(
     return np.asarray((counts[:, :, 1] + added / 2) / (people + added))
 
 
-def _refused(row: int, what: str, remedy: str, **details: Any) -> DataError:
+def _refused(position: int, what: str, remedy: str, **details: Any) -> DataError:
+    """Return the error about a row of a log, the first being row 1."""
+    row = position + 1
     return DataError(what, where=f"log row {row}", remedy=remedy, **details, row=row)
