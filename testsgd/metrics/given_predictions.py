@@ -32,7 +32,8 @@ from testsgd.metrics.rules_of_kinds import (
     limit_of,
     no_true_numbers,
 )
-from testsgd.models.answers import no_scores_given, opposed_rates, threshold_of_type
+from testsgd.models.answers import no_scores_given, threshold_of_type
+from testsgd.models.read_labels import opposed_rates
 from testsgd.report.formatting import plural
 
 

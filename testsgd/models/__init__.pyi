@@ -1,10 +1,9 @@
-from .answers import CheckedFunction as CheckedFunction
-from .answers import check_reading as check_reading
 from .blackbox import PROBE_ROWS as PROBE_ROWS
 from .blackbox import CallableModel as CallableModel
 from .blackbox import Model as Model
 from .blackbox import PlainRows as PlainRows
 from .blackbox import PreparedRows as PreparedRows
+from .checked_function import CheckedFunction as CheckedFunction
 from .command import CommandModel as CommandModel
 from .encoding import Encoding as Encoding
 from .endpoint import EndpointModel as EndpointModel
@@ -22,6 +21,7 @@ from .files import read_card as read_card
 from .network import Layer as Layer
 from .network import NetworkModel as NetworkModel
 from .predictions import PredictionColumn as PredictionColumn
+from .read_labels import check_reading as check_reading
 from .refitting import Examples as Examples
 from .refitting import Refitter as Refitter
 from .refitting import Stage as Stage

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from testsgd.data import DatasetSpecification
 from testsgd.errors import ModelError
-from testsgd.models.answers import BlackBox, CheckedFunction
+from testsgd.models.answers import BlackBox
+from testsgd.models.checked_function import CheckedFunction
 from testsgd.models.failures import listed_columns
 
 # Rows on which a model is tried before the audit, and by whose decisions it is recognised.

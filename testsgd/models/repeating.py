@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
-from testsgd.models.answers import CheckedFunction
+from testsgd.models.checked_function import CheckedFunction
 from testsgd.models.external import ExternalModel
 from testsgd.progress import parts_of
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from testsgd.data import Label, category_text
 from testsgd.errors import ModelError
-from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import PROBE_ROWS
+from testsgd.models.checked_function import CheckedFunction
 from testsgd.models.failures import failure_text
 from testsgd.models.files import CARD_FILE, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Stage

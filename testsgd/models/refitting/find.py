@@ -7,8 +7,8 @@ from typing import Any
 
 from testsgd.data import Specification
 from testsgd.errors import ModelError
-from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import is_keras_model
+from testsgd.models.checked_function import CheckedFunction
 from testsgd.models.network import NetworkModel
 from testsgd.models.refitting.estimators import EstimatorRefitter, estimator_of, is_estimator
 from testsgd.models.refitting.keras_models import KerasRefitter

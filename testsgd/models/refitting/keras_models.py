@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from testsgd.errors import ModelError
 from testsgd.io import atomic_path
-from testsgd.models.answers import CheckedFunction
 from testsgd.models.blackbox import KerasFunction, float_inputs, keras_inputs
+from testsgd.models.checked_function import CheckedFunction
 from testsgd.models.files import CARD_FILE, MODEL_FILE, without_date, write_retrained_card
 from testsgd.models.refitting.protocol import Examples, Inputs, MarginSlopes, Stage
 from testsgd.models.refitting.schedule import (

@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from testsgd.models.answers import BlackBox, CheckedFunction
+from testsgd.models.answers import BlackBox
+from testsgd.models.checked_function import CheckedFunction
 
 
 class TextModel(BlackBox, Protocol):
