@@ -18,8 +18,9 @@ from testsgd.certification.network import (
     NumberColumns,
 )
 from testsgd.certification.proving import build_problem
+from testsgd.certification.report.layout import certification_layout
 from testsgd.certification.report.summarise import summarise_certification
-from testsgd.certification.report.summary import CertificationVerdict
+from testsgd.certification.report.summary import CertificationSummary, CertificationVerdict
 from testsgd.certification.search import enumerate_people
 
 
@@ -81,8 +82,8 @@ def test_steep_sums_before_a_sigmoid_raise_no_warning() -> None:
     assert shares.certified == pytest.approx(10 / 11)
 
 
-def _gated(man: float, **gates: float) -> CertificationVerdict:
-    """Return the verdict of a score 0.1 a + 0.2 b + man * p that says yes above 0.9."""
+def _certified(man: float, **gates: float) -> CertificationSummary:
+    """Return what is certified of a score 0.1 a + 0.2 b + man * p that says yes above 0.9."""
     number = NumberColumns(np.ones(1), np.zeros(1))
     network = FeedForward(
         "gated", "made up",
@@ -93,7 +94,11 @@ def _gated(man: float, **gates: float) -> CertificationVerdict:
     inputs = (IntegerInput("a", 0, 9), IntegerInput("b", 0, 9), IntegerInput("p", 0, 1))
     domain = Domain("gated", inputs, ("p",), ((0.0,), (1.0,)))
     certification = certify_network(network, domain, CertificationParameters(**gates))  # type: ignore[arg-type]
-    return summarise_certification(certification).verdict
+    return summarise_certification(certification)
+
+
+def _gated(man: float, **gates: float) -> CertificationVerdict:
+    return _certified(man, **gates).verdict
 
 
 def test_a_gate_that_rounding_decides_lacks_evidence() -> None:
@@ -121,3 +126,13 @@ def test_a_gate_that_holds_however_sums_are_rounded_passes() -> None:
     # Only the five people with 0.9 as a woman are near, and surely get a yes as a man.
     assert _gated(0.05, fail_above=0.0).exit_code == 3
     assert _gated(0.05, fail_above=0.05).exit_code == 0
+
+
+@pytest.mark.parametrize("is_near", [True, False])
+def test_a_report_calls_nothing_proved_that_rounding_decides(is_near: bool) -> None:
+    summary = _certified(0.1)
+    if not is_near:
+        summary = summary.model_copy(update={"within_rounding": 0, "however_rounded": None})
+    text = str(certification_layout(summary).figures)
+    assert ("Proved fair" in text) is not is_near
+    assert ("rounding" in text) is is_near

@@ -11,7 +11,7 @@ from testsgd.certification.report.summary import (
     RegionSummary,
 )
 from testsgd.report.charts import Area, Mark, Plane, Segment, Stack, StripRow, Strips, stairs
-from testsgd.report.formatting import percent, share
+from testsgd.report.formatting import capital, percent, share
 from testsgd.report.formatting import seconds as duration
 from testsgd.report.scales import duration_scale, linear_scale
 
@@ -28,8 +28,10 @@ def proved_stack(summary: CertificationSummary) -> Stack:
     unfair_from = 1 - proved.falsified
     # Where nothing is undecided, rounding must not leave a part of it.
     fair_to = proved.certified if proved.undecided else unfair_from
+    fair = wording.share_name("fair", summary)
     title = (
-        f"Proved fair: at least {texts.certified}; proved unfair: at least {texts.falsified}; "
+        f"{capital(fair)}: at least {texts.certified}; "
+        f"{wording.share_name('unfair', summary)}: at least {texts.falsified}; "
         f"undecided: at most {texts.undecided}"
     )
     estimate = None
@@ -52,7 +54,9 @@ def proved_stack(summary: CertificationSummary) -> Stack:
             Segment(fair_to, unfair_from, "open", "undecided", wording.bound(texts.undecided, "≤")),
             Segment(unfair_from, 1.0, "less", "unfair", wording.bound(texts.falsified, "≥")),
         ),
-        name="Proved, of the whole domain",
+        name="Of the whole domain, as run here"
+        if summary.within_rounding
+        else "Proved, of the whole domain",
         estimate=estimate,
         side="less",
         zoom=None if estimated is None else (fair_to, unfair_from),

@@ -34,6 +34,7 @@ from testsgd.report.blocks import (
     meaning_section,
 )
 from testsgd.report.formatting import (
+    capital,
     count,
     either,
     moment,
@@ -86,9 +87,9 @@ def certification_layout(summary: CertificationSummary) -> Document:
         sections=(
             Section(
                 "proved",
-                "What is proved" if estimated is None else "What is proved, and what is estimated",
+                _title(summary) if estimated is None else "What is proved, and what is estimated",
                 _proved(summary),
-                contents="What is proved",
+                contents=_title(summary),
                 markdown="blocks",
             ),
             Section("time", "Over time", _over_time(summary)),
@@ -116,6 +117,10 @@ def certification_layout(summary: CertificationSummary) -> Document:
     )
 
 
+def _title(summary: CertificationSummary) -> str:
+    return "What was found" if summary.within_rounding else "What is proved"
+
+
 def _figures(summary: CertificationSummary) -> KeyFigures:
     proved, texts = summary.proved, wording.proved_texts(summary.proved)
     counted = wording.people_counts(proved, summary.domain, summary.method)
@@ -124,16 +129,30 @@ def _figures(summary: CertificationSummary) -> KeyFigures:
     )
     found = sum(not example.proved for example in summary.counterexamples)
     single = (f"besides, {plural(found, 'person', 'people')} found by running the model",)
+    left = KeyFigure(
+        "Undecided",
+        wording.bound(texts.undecided, "≤"),
+        ("nothing is proved of the rest" if proved.undecided else "nobody is left",),
+    )
+    if summary.however_rounded is not None:
+        left = KeyFigure(
+            "Decided by rounding",
+            wording.at_most(summary.however_rounded.undecided),
+            (
+                plural(summary.within_rounding, "person", "people"),
+                "another machine may decide otherwise",
+            ),
+        )
     return KeyFigures(
         (
             KeyFigure(
-                "Proved fair",
+                capital(wording.share_name("fair", summary)),
                 wording.bound(texts.certified, "≥"),
                 (*fair, "every protected value compared gets the same decision"),
                 "good" if proved.certified else "",
             ),
             KeyFigure(
-                "Proved unfair",
+                capital(wording.share_name("unfair", summary)),
                 wording.bound(texts.falsified, "≥"),
                 (
                     *unfair,
@@ -142,11 +161,7 @@ def _figures(summary: CertificationSummary) -> KeyFigures:
                 ),
                 "bad" if proved.falsified or found else "",
             ),
-            KeyFigure(
-                "Undecided",
-                wording.bound(texts.undecided, "≤"),
-                ("nothing is proved of the rest" if proved.undecided else "nobody is left",),
-            ),
+            left,
         )
     )
 
@@ -177,16 +192,19 @@ def _definition(summary: CertificationSummary) -> Text:
 def _proved(summary: CertificationSummary) -> tuple[Block, ...]:
     """Return the blocks of the three shares, with the estimate from samples set apart."""
     texts = wording.proved_texts(summary.proved)
+    fair, unfair = (capital(wording.share_name(kind, summary)) for kind in ("fair", "unfair"))
+    rows = [
+        Row((f"{fair}, at least", texts.certified)),
+        Row((f"{unfair}, at least", texts.falsified)),
+        Row(("Undecided, at most", texts.undecided)),
+    ]
+    if summary.however_rounded is not None:
+        share = wording.at_most(summary.however_rounded.undecided)
+        rows.append(Row(("Of all decided by rounding, at most", share)))
     shares = Table(
-        "What is proved",
-        (Column("Proved"), Column("Share of the domain", "number")),
-        (
-            Row(("Proved fair, at least", texts.certified)),
-            Row(("Proved unfair, at least", texts.falsified)),
-            Row(("Undecided, at most", texts.undecided)),
-        ),
+        _title(summary), (Column("Proved"), Column("Share of the domain", "number")), tuple(rows)
     )
-    figure = Figure("Shares of the domain, proved fair and unfair", (charts.proved_stack(summary),))
+    figure = Figure("Shares of the domain, fair and unfair", (charts.proved_stack(summary),))
     estimated = () if summary.estimated is None else (_estimated(summary, summary.estimated),)
     return figure, Only("markdown", (shares,)), *estimated
 
@@ -243,12 +261,13 @@ def _regions(summary: CertificationSummary) -> tuple[Block, ...]:
         "Parts of the domain with the most unfairness, proved or possible. All conditions of a "
         "region hold together; an input that is not named takes any value."
     )
+    unfair = wording.share_name("unfair", summary)
     likely = "; the paler orange part of it is estimated to be unfair, by the samples in it"
     figure = Figure(
         "Unfair and undecided shares of the regions",
         # Those that are drawn make the scale: one of the others may be much larger.
         (charts.region_strips(summary.regions[:_OPEN_ROWS]),),
-        "Bars: shares of the whole domain; orange is proved unfair, grey undecided"
+        f"Bars: shares of the whole domain; orange is {unfair}, grey undecided"
         f"{'' if summary.estimated is None else likely}. At the right: the region's share of the "
         "domain.",
     )
@@ -265,12 +284,13 @@ def _region_table(summary: CertificationSummary) -> Table:
     def part(region: RegionSummary, size: float) -> str:
         return wording.at_least(wording.part_of(size, region))
 
+    fair, unfair = (wording.share_name(kind, summary) for kind in ("fair", "unfair"))
     columns: list[Listed[tuple[int, RegionSummary]]] = [
         Listed("", lambda item: count(item[0])),
         Listed("Region", lambda item: item[1].text, "name"),
         Listed("Share of the domain", lambda item: percent(item[1].share)),
-        Listed("Of it proved fair", lambda item: part(item[1], item[1].certified)),
-        Listed("Of it proved unfair", lambda item: part(item[1], item[1].falsified), "strong"),
+        Listed(f"Of it {fair}", lambda item: part(item[1], item[1].certified)),
+        Listed(f"Of it {unfair}", lambda item: part(item[1], item[1].falsified), "strong"),
         Listed(
             "Of it undecided",
             lambda item: wording.at_most(wording.part_of(item[1].undecided, item[1])),
@@ -301,7 +321,9 @@ def short_region_table(summary: CertificationSummary, most: int) -> Table:
 
     columns: list[Listed[RegionSummary]] = [
         Listed(
-            "Proved unfair", lambda region: wording.at_least(region.falsified, 2), short="proved"
+            capital(wording.share_name("unfair", summary)),
+            lambda region: wording.at_least(region.falsified, 2),
+            short="unfair" if summary.within_rounding else "proved",
         ),
         Listed(
             "Estimated unfair", estimate, short="estimated", shown=summary.estimated is not None

@@ -112,6 +112,23 @@ def people_counts(proved: Shares, domain: DomainSummary, method: str) -> tuple[i
     return points - unfair, unfair
 
 
+def share_name(kind: str, summary: CertificationSummary) -> str:
+    """Return what a share of fair or unfair people is called: proved, or as the network runs here.
+
+    Of an enumeration in which rounding decides about people nothing more is known.
+
+    Parameters
+    ----------
+    kind : {"fair", "unfair"}
+    summary : CertificationSummary
+
+    Returns
+    -------
+    str
+    """
+    return f"{kind} as run here" if summary.within_rounding else f"proved {kind}"
+
+
 def people_number(points: int | None) -> str:
     """Return the number of people as text; from 10^12 on with two digits and a power of ten."""
     if points is None:
