@@ -56,3 +56,15 @@ def test_what_cannot_be_is_refused() -> None:
         testsgd.impact_ratios(SELECTED.replace(1, None), sex=SEX, race=RACE)
     with pytest.raises(TestSGDError):
         testsgd.impact_ratios(SELECTED, sex=SEX, race=RACE, left_out_below=2)
+
+
+@pytest.mark.parametrize("text", ["Unknown", " decline to state ", "Prefer not to say", "n/a"])
+def test_texts_that_name_no_category_are_unknown(text: str) -> None:
+    decided = [1, 0, 1, 1, 1, 1]
+    sexes = ["f", "f", "m", "m", text, text]
+    table = testsgd.impact_ratios(decided, sex=sexes, race=["a"] * 6)
+    assert table.unknown == {"sex": 2, "race": 0, "sex and race": 2}
+    ratios = {row.category: row.impact_ratio for row in table.rows if row.by == "sex"}
+    assert ratios == {"f": 0.5, "m": 1.0}
+    known = testsgd.impact_ratios(decided, sex=sexes, race=["a"] * 6, unknown=())
+    assert known.unknown["sex"] == 0

@@ -123,6 +123,11 @@ def test_impact_ratios_are_written_beside_the_report(testsgd: Run, folder: Path)
     for wrong in ("sex", "sex,nothing"):
         assert testsgd(*arguments, "--impact-ratios", wrong).code == 2
     assert testsgd("audit", "demo", "--impact-ratios", "gender,race").code == 2
+    assert testsgd(*arguments, "--impact-ratios", "sex,race", "--limit", "500").code == 2
+    chosen = ("--rows", "race = a", "--out", "chosen", "--impact-ratios", "sex,race")
+    assert testsgd(*arguments, *chosen).code == 0
+    table = pd.read_csv(folder / "chosen" / "impact-ratios.csv")
+    assert table.loc[table["by"] == "sex", "applicants"].tolist() == [250, 250, 0]
 
 
 def test_impact_ratios_of_scores_list_no_score(fails: Run, folder: Path) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 import testsgd
 from testsgd.auditing import AuditResult, audit_decisions
+from testsgd.auditing.run import part_of_rows
+from testsgd.data import DatasetSpecification, check_table
 from testsgd.data.column_notes import column_notes_among
 from testsgd.errors import ParameterError
 from testsgd.metrics import audit_described_by_metrics, audit_described_counts
@@ -163,12 +165,65 @@ def test_a_model_is_not_given_the_column_of_people() -> None:
     assert seen == {"gender", "merit"}
 
 
-def test_one_that_is_sensitive_too_is_given() -> None:
-    rows = ROWS[["merit"]].assign(site=ROWS["person"] % 4)
-    result = testsgd.audit(
-        grant, rows, ROWS["repaid"], sensitive_features=["site"], clusters="site", **QUICK
+@pytest.mark.parametrize("features", [["site"], ROWS[["gender"]].assign(site=ROWS["person"] % 4)])
+def test_one_that_is_sensitive_too_is_refused(features: Any) -> None:
+    rows = ROWS[["gender", "merit"]].assign(site=ROWS["person"] % 4)
+    given = {"sensitive_features": features, "clusters": "site"}
+    with pytest.raises(ParameterError, match="'site'"):
+        testsgd.audit(grant, rows, ROWS["repaid"], **given)
+    if isinstance(features, pd.DataFrame):
+        with pytest.raises(ParameterError, match="'site'"):
+            testsgd.audit_predictions(ROWS["granted"], **given)
+
+
+def test_one_that_names_nobody_is_refused() -> None:
+    rows = ROWS.assign(person=None)
+    for call in (
+        lambda: testsgd.audit_predictions(
+            rows["granted"], sensitive_features=rows[["gender"]], clusters=rows["person"]
+        ),
+        lambda: testsgd.audit(grant, rows, CLUSTERED),
+    ):
+        with pytest.raises(testsgd.TestSGDError, match="person"):
+            call()
+
+
+def test_rows_without_a_person_are_counted_in_a_note() -> None:
+    person = ROWS["person"].where(ROWS.index >= 30)
+    results = [
+        testsgd.audit_predictions(
+            ROWS["granted"], sensitive_features=ROWS[["gender"]], clusters=person, **QUICK
+        ),
+        testsgd.audit(grant, ROWS.assign(person=person), CLUSTERED, **QUICK),
+    ]
+    for result in results:
+        assert any("30 of 1,200" in note for note in result.summary.data.notes)
+
+
+def test_one_that_repeats_in_no_row_changes_nothing() -> None:
+    rows = ROWS.drop_duplicates("person").reset_index(drop=True)
+    options: dict[str, Any] = {"sensitive_features": rows[["gender"]], **QUICK}
+    plain = testsgd.audit_predictions(rows["granted"], equal_rows="each", **options)
+    result = testsgd.audit_predictions(rows["granted"], clusters=rows["person"], **options)
+    pd.testing.assert_frame_equal(result.groups, plain.groups)
+    assert result.summary.data.independent is None
+    assert result.summary.data.cluster == "person"
+    assert "same people" not in result.to_markdown()
+
+
+def test_people_are_held_out_whatever_their_number_of_rows() -> None:
+    generator = np.random.default_rng(8)
+    times = np.where(np.arange(4000) % 2, 9, 1)
+    person = generator.permutation(np.repeat(np.arange(4000), times))
+    frame = pd.DataFrame({"gender": generator.choice(["f", "m"], len(person))})
+    table = check_table(
+        frame.assign(person=person, merit=1, repaid=np.where(frame.index % 2, "yes", "no")),
+        DatasetSpecification.model_validate(CLUSTERED),
     )
-    assert result.summary.data.independent == 4
+    held_out = person[part_of_rows(table, 0.5, 3)]
+    shares = [np.isin(np.flatnonzero(times == size), held_out).mean() for size in (1, 9)]
+    # Of 2,000 people of either kind a half, within four standard deviations.
+    assert np.allclose(shares, 0.5, atol=4 * 0.5 / np.sqrt(2000))
 
 
 def test_chosen_rows_keep_their_people() -> None:
@@ -280,3 +335,15 @@ def test_copies_of_rows_are_noted_by_metrics(tmp_path: Path, times: int) -> None
     assert len(notes) == (times > 1)
     if notes:
         assert f"{PEOPLE * (times - 1):,} of {PEOPLE * times:,}" in notes[0]
+
+
+@pytest.mark.parametrize("are_people_named", [True, False])
+def test_looks_that_take_rows_for_independent_are_named(are_people_named: bool) -> None:
+    features = ROWS[["gender", "merit"]]
+    options: dict[str, Any] = (
+        {"clusters": ROWS["person"]} if are_people_named else {"equal_rows": "each"}
+    )
+    result = testsgd.audit_predictions(ROWS["granted"], sensitive_features=features, **options)
+    named = [text for text in result.verdict.sentences if "independent" in text]
+    assert (len(named) == 1 and "finer cuts" in named[0]) is are_people_named
+    assert (result.summary.finer is None) is are_people_named

@@ -328,3 +328,19 @@ def test_the_report_names_the_labels_of_the_rest() -> None:
         AuditResult.document.to_html(result.summary),
     ):
         assert "refer" in text
+
+
+@pytest.mark.parametrize("metric", ["selection_rate", "true_positive_rate", "precision"])
+def test_codes_are_checked_whatever_the_metric(metric: Any) -> None:
+    generator = np.random.default_rng(3)
+    rows = pd.DataFrame({"sex": generator.choice(["f", "m"], 1000), "skill": range(1000)})
+    labels = pd.Series(np.where(rows["skill"] > 500, "yes", "no"), name="repaid")
+    options: dict[str, Any] = {
+        "sensitive_features": ["sex"], "metric": metric, "replicates": 99, "stability": 0,
+    }  # fmt: skip
+    with pytest.raises(ModelError):
+        testsgd.audit(lambda frame: (frame["skill"] <= 500).astype(int), rows, labels, **options)
+    result = testsgd.audit(
+        lambda frame: (frame["skill"] > 500).astype(int), rows, labels, **options
+    )
+    assert result.summary.model.read_as == {"0": "no", "1": "yes"}

@@ -6,6 +6,7 @@ Rules of the City of New York, title 6, section 5-301.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,43 @@ from testsgd.report.formatting import NOTHING, count, percent
 
 # Categories of a smaller share of the data may be left out of the ratios.
 SMALL_SHARE = 0.02
+# Texts, in lower case, of applicants whose category is not known.
+UNKNOWN = frozenset(
+    {
+        "?",
+        "choose not to disclose",
+        "decline to answer",
+        "decline to identify",
+        "decline to self-identify",
+        "decline to state",
+        "declined",
+        "declined to answer",
+        "declined to state",
+        "do not wish to answer",
+        "i do not wish to answer",
+        "i don't wish to answer",
+        "missing",
+        "n/a",
+        "na",
+        "no answer",
+        "no response",
+        "not available",
+        "not disclosed",
+        "not given",
+        "not known",
+        "not provided",
+        "not reported",
+        "not specified",
+        "not stated",
+        "prefer not to answer",
+        "prefer not to disclose",
+        "prefer not to say",
+        "prefer not to state",
+        "undisclosed",
+        "unknown",
+        "unspecified",
+    }
+)
 # More whole numbers are no codes of classes.
 _MOST_CODES = 10
 
@@ -117,24 +155,29 @@ def impact_ratios(
     race: Any,
     favourable: Any = None,
     left_out_below: float = SMALL_SHARE,
+    unknown: Collection[str] = UNKNOWN,
 ) -> ImpactRatios:
     """Compute the impact ratios by sex, by race, and by both, of New York City's Local Law 144.
 
     The impact ratio of a category is its selection rate divided by the largest selection rate of
-    the categories of the same kind, those left out aside. Applicants whose sex or race is missing
-    are counted as unknown; they are in no category by both.
+    the categories of the same kind, those left out aside. Applicants whose sex or race is missing,
+    or of whom a text says that it is not known, are counted as unknown; they are in no category by
+    both.
 
     Parameters
     ----------
     y_pred : array-like, shape (n,)
         Whether each applicant was selected: two classes.
     sex, race : array-like, shape (n,)
-        The categories; missing values are unknown.
+        The categories; missing values are unknown, and so are the texts of `unknown`.
     favourable : object, optional
         The class that says "selected"; if not given, 1, True, "yes" or the like.
     left_out_below : float
         Categories of a smaller share of all applicants have no impact ratio, and none is compared
         with them; their applicants and selection rates are given. 0 for all categories.
+    unknown : collection of str
+        Texts in lower case of applicants whose category is not known, such as "unknown" and
+        "decline to state"; if not given those that are usual. Blanks at their ends do not count.
 
     Returns
     -------
@@ -170,8 +213,8 @@ def impact_ratios(
             remedy="give a share such as 0.02",
         )
     check_same_order({"sex": sex, "race": race, "y_pred": y_pred})
-    sexes = _texts(sex, "sex", rows=len(sex))
-    races = _texts(race, "race", rows=len(sexes))
+    sexes = _known(_texts(sex, "sex", rows=len(sex)), unknown)
+    races = _known(_texts(race, "race", rows=len(sexes)), unknown)
     answers = _texts(y_pred, "y_pred", rows=len(sexes))
     if answers.isna().any():
         raise ParameterError(
@@ -188,8 +231,8 @@ def impact_ratios(
     rows: list[ImpactRatio] = []
     for by, categories in kinds.items():
         rows += _of_categories(by, categories, selected, left_out_below)
-    unknown = {by: int(categories.isna().sum()) for by, categories in kinds.items()}
-    return ImpactRatios(tuple(rows), unknown, left_out_below)
+    not_known = {by: int(categories.isna().sum()) for by, categories in kinds.items()}
+    return ImpactRatios(tuple(rows), not_known, left_out_below)
 
 
 def _check_no_scores(y_pred: Any, *, rows: int) -> None:
@@ -215,6 +258,12 @@ def _texts(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
     series = values_of(values, what, rows=rows).astype(object)
     texts: pd.Series[Any] = series.map(category_text, na_action="ignore").astype(object)
     return texts.where(texts.notna(), np.nan)
+
+
+def _known(categories: pd.Series[Any], unknown: Collection[str]) -> pd.Series[Any]:
+    """Return categories, shape (n,), with NaN for texts that say that one is not known."""
+    plain = categories.map(lambda text: text.strip().casefold(), na_action="ignore")
+    return categories.where(~plain.isin(list(unknown)), np.nan)
 
 
 def _of_categories(

@@ -18,7 +18,7 @@ from testsgd.auditing.parameters import MetricName
 from testsgd.data import Label, Table
 from testsgd.errors import ParameterError
 from testsgd.fairness import NAMED_PROPERTIES, FairnessProperty
-from testsgd.models import LoadedModel, Model, PredictionColumn
+from testsgd.models import LoadedModel, Model, PredictionColumn, check_reading
 from testsgd.progress import Counter, Progress, named
 from testsgd.sampling import decisions_about
 
@@ -100,6 +100,8 @@ def by_metric(
     ParameterError
         If the metric needs true labels and there are none, or counts no row, or takes more queries
         than allowed.
+    ModelError
+        If the model's codes or scores may be of the other label.
     """
     if metric == SELECTION_RATE:
         return loaded, table
@@ -135,6 +137,7 @@ def by_metric(
     counter = Counter(named("asking about rows", progress), int((known < 0).sum()))
     every_row = np.arange(len(labelled))
     decisions = decisions_about(loaded.model, labelled, every_row, known, counter)
+    check_reading(loaded.model, decisions, labelled.labels, label)
     truth = (labelled.labels == label.favourable).to_numpy(dtype=bool)
     denominator, numerator = counted(metric, decisions, truth)
     if not denominator.any():
@@ -152,6 +155,7 @@ def by_metric(
         label=Label(column=_COUNTED, favourable="True", values=["False", "True"]),
         name=loaded.model.name,
         asked=asked,
+        model=None if isinstance(loaded.model, PredictionColumn) else loaded.model,
     )
     return replace(loaded, model=column), replace(kept, frame=frame, labels=None)
 

@@ -51,7 +51,7 @@ from testsgd.data.cell_texts import renamed
 from testsgd.data.cells import check_distinct_names, check_one_level
 from testsgd.data.classes import check_known_classes, classes_together
 from testsgd.data.missing_texts import without_missing_texts
-from testsgd.data.sampling import cluster_numbers
+from testsgd.data.sampling import cluster_numbers, note_on_missing_keys
 from testsgd.data.schema import RowUnits
 from testsgd.errors import DataError
 from testsgd.models import LoadedModel, PredictionColumn
@@ -164,7 +164,7 @@ def audit_decisions(
     if y_true is not None:
         truth = values_of(y_true, "y_true", rows=len(frame))
         predictions, truth = booleans_as_numbers(predictions, truth)
-    keys = keys_of_units(clusters, frame)
+    keys = keys_of_units(clusters, frame, sensitive=sensitive.columns)
     frame, emptied = without_missing_texts(frame)
     frame, examples = with_numbers(frame)
     label = _label_name(y_true, y_pred, frame)
@@ -180,6 +180,9 @@ def audit_decisions(
         predictions = predictions.iloc[chosen].reset_index(drop=True)
         truth = None if truth is None else truth.iloc[chosen].reset_index(drop=True)
         keys = None if keys is None else keys.iloc[chosen]
+    if isinstance(clusters, str):
+        # It says whom a row is about, and nothing about them.
+        frame = frame.drop(columns=clusters)
     if truth is not None:
         check_known_classes(predictions, truth)
     guessed = infer_specification(
@@ -230,7 +233,10 @@ def with_units(table: Table, keys: pd.Series[Any] | None) -> Table:
         return table
     declared = RowUnits(cluster=str(keys.name or "clusters"))
     specification = table.specification.model_copy(update={"data": declared})
-    return replace(table, specification=specification, clusters=cluster_numbers(keys))
+    table = replace(table, specification=specification, clusters=cluster_numbers(keys))
+    if (note := note_on_missing_keys(keys, declared.cluster)) is not None:
+        table = replace(table, notes=(*table.notes, note))
+    return table
 
 
 def answers_among(

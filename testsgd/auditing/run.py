@@ -119,8 +119,7 @@ def run_audit(
         check_no_search(parameters)
         # What is wrong about a group is said before the model is asked.
         check_named_groups(parameters.groups, table)
-    if parameters.equal_rows == "one":
-        table = with_copies_joined(table)
+    table = with_units_joined(table, copies=parameters.equal_rows == "one")
     budget = parameters.budget(ROW_QUERIES)
     # Some rows may have been asked about to learn what the columns are.
     before = table.asked_before(model.model)
@@ -197,9 +196,15 @@ def _ranked_by_differences(audit: RowAudit) -> RowAudit:
     )
 
 
-def with_copies_joined(table: Table) -> Table:
-    """Return a table in which copies of rows are one unit, unless it says what the units are."""
+def with_units_joined(table: Table, *, copies: bool) -> Table:
+    """Return a table with the units of its rows, or without if each row is one.
+
+    `copies`: copies of rows are one unit, unless the table says what the units are.
+    """
     if table.clusters is not None:
+        repeated = len(np.unique(table.clusters)) < len(table)
+        return table if repeated else replace(table, clusters=None)
+    if not copies:
         return table
     columns = table.frame
     if table.labels is not None:
@@ -368,19 +373,18 @@ def part_of_rows(table: Table, share: float, seed: int) -> NDArray[np.bool_]:
     Rows of one person stay together, so the share is only as near as that allows.
     """
     rows = len(table)
-    order = np.random.default_rng([seed, 6]).permutation(rows)
+    source = np.random.default_rng([seed, 6])
     if table.clusters is None:
         inside = np.zeros(rows, dtype=bool)
-        inside[order[: round(share * rows)]] = True
+        inside[source.permutation(rows)[: round(share * rows)]] = True
         return inside
-    # Whole people, in the order of their first rows, as many as come nearest to the share.
-    _, first, person = np.unique(table.clusters[order], return_index=True, return_inverse=True)
-    people = np.argsort(first)
+    # Whole people, each as likely as the others however many rows they have, and as many as come
+    # nearest to the share of the rows.
+    distinct, person = np.unique(table.clusters, return_inverse=True)
+    people = source.permutation(len(distinct))
     sizes = np.cumsum(np.bincount(person)[people])
     held_out = int(np.argmin(np.abs(np.concatenate([[0], sizes]) - share * rows)))
-    inside = np.zeros(rows, dtype=bool)
-    inside[order] = np.isin(person, people[:held_out])
-    return inside
+    return np.isin(person, people[:held_out])
 
 
 def _of_part(audit: RowAudit, part: Table) -> RowAudit:

@@ -233,12 +233,13 @@ def model_and_rows(
     named = _named_model(model, called=called, trust_pickle=trust_pickle)
     model = named.model
     frame, sensitive = with_sensitive(given_rows, sensitive_features)
-    inputs = named_columns(model, given_rows.columns)
-    if not inputs:
-        # It gets all columns, but not the one that says only whom a row is about.
-        keys_alone = {clusters}.difference(sensitive) if isinstance(clusters, str) else set()
-        inputs = tuple(column for column in given_rows.columns if column not in keys_alone)
-    keys = keys_of_units(clusters, frame)
+    keys = keys_of_units(clusters, frame, sensitive=sensitive)
+    inputs = named_columns(model, given_rows.columns) or ()
+    if isinstance(clusters, str) and clusters not in inputs:
+        # It says whom a row is about, and nothing about them.
+        frame = frame.drop(columns=clusters)
+        given_rows = given_rows.drop(columns=clusters)
+    inputs = inputs or tuple(given_rows.columns)
     read, emptied = without_missing_texts(frame)
     # A column of numbers and this text is one of numbers, for a model, too.
     frame = with_texts_of_categories(frame, read)

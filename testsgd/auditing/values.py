@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
 import narwhals as nw
@@ -12,7 +12,8 @@ import pandas as pd
 from testsgd.data import as_pandas, check_row_order
 from testsgd.data.cells import missing_column
 from testsgd.data.decimals import numbers_of_arrow
-from testsgd.errors import DataError
+from testsgd.data.sampling import check_some_keys
+from testsgd.errors import DataError, ParameterError
 
 
 def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
@@ -48,7 +49,9 @@ def values_of(values: Any, what: str, *, rows: int) -> pd.Series[Any]:
     return series.reset_index(drop=True)
 
 
-def keys_of_units(clusters: Any, rows: pd.DataFrame) -> pd.Series[Any] | None:
+def keys_of_units(
+    clusters: Any, rows: pd.DataFrame, *, sensitive: Collection[str]
+) -> pd.Series[Any] | None:
     """Return the key of each row's unit, shape (n,), its index from 0; None if no key is given.
 
     Parameters
@@ -56,6 +59,8 @@ def keys_of_units(clusters: Any, rows: pd.DataFrame) -> pd.Series[Any] | None:
     clusters : str, array-like of shape (n,), or None
         A column of `rows` by its name, or one value a row.
     rows : data frame, n rows
+    sensitive : collection of str
+        The sensitive features.
 
     Returns
     -------
@@ -65,12 +70,14 @@ def keys_of_units(clusters: Any, rows: pd.DataFrame) -> pd.Series[Any] | None:
     Raises
     ------
     DataError
-        If there is no such column, or not one value a row.
+        If there is no such column, not one value a row, or no row has a value.
+    ParameterError
+        If the column is a sensitive feature.
 
     Examples
     --------
     >>> people = pd.DataFrame({"person": ["a", "a", "b"]})
-    >>> keys_of_units("person", people).tolist()
+    >>> keys_of_units("person", people, sensitive=()).tolist()
     ['a', 'a', 'b']
     """
     if clusters is None:
@@ -78,8 +85,19 @@ def keys_of_units(clusters: Any, rows: pd.DataFrame) -> pd.Series[Any] | None:
     if isinstance(clusters, str):
         if clusters not in rows:
             raise missing_column(clusters, rows.columns, "the data")
-        return rows[clusters].reset_index(drop=True)
-    return values_of(clusters, "clusters", rows=len(rows))
+        if clusters in sensitive:
+            raise ParameterError(
+                f"the column {clusters!r} says which rows are one unit, and cannot be sensitive "
+                "too: a group would be one unit, or a few",
+                where="clusters",
+                remedy="leave it out of the sensitive features, or give its values as clusters",
+                column=clusters,
+            )
+        keys = rows[clusters].reset_index(drop=True)
+    else:
+        keys = values_of(clusters, "clusters", rows=len(rows))
+    check_some_keys(keys, where="clusters")
+    return keys
 
 
 def check_same_order(given: Mapping[str, Any]) -> None:

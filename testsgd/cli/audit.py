@@ -210,9 +210,21 @@ def audit(
                 remedy="leave out --weights, or --impact-ratios",
                 name="impact_ratios",
             )
+        if limit is not None:
+            raise ParameterError(
+                "impact ratios are of all applicants, and not of a sample",
+                where="--impact-ratios",
+                remedy="leave out --limit, or --impact-ratios",
+                name="impact_ratios",
+            )
         assert predictions is not None
         table = _impact_ratios(
-            Path(address), predictions, impact_ratios, favourable, encoding=encoding
+            Path(address),
+            predictions,
+            impact_ratios,
+            favourable,
+            encoding=encoding,
+            rows=parameters.get("rows"),
         )
     asked: Any = model if answers is None else _endpoint(model, answers)
     with console.progress_bar(quiet) as progress:
@@ -337,10 +349,16 @@ def _check_is_there(dataset: str) -> None:
 
 
 def _impact_ratios(
-    path: Path, predictions: str, columns: list[str], favourable: Any, *, encoding: str | None
+    path: Path,
+    predictions: str,
+    columns: list[str],
+    favourable: Any,
+    *,
+    encoding: str | None,
+    rows: str | None,
 ) -> ImpactRatios:
-    """Compute the table of impact ratios of all rows of a file."""
-    from testsgd.auditing import check_columns, impact_ratios
+    """Compute the table of impact ratios of a file's rows, or of those that `rows` is true of."""
+    from testsgd.auditing import check_columns, impact_ratios, positions_with
     from testsgd.data import read_frame
 
     named = options.listed(columns)
@@ -353,6 +371,8 @@ def _impact_ratios(
         )
     frame = read_frame(path, encoding=encoding)
     check_columns(frame, {"predictions": predictions}, named)
+    if rows is not None:
+        frame = frame.iloc[positions_with(rows, frame)]
     return impact_ratios(
         frame[predictions], sex=frame[named[0]], race=frame[named[1]], favourable=favourable
     )

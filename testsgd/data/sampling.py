@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.errors import ParameterError
+from testsgd.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +92,34 @@ def cluster_numbers(keys: pd.Series[Any]) -> NDArray[np.int64]:
     alone = codes < 0
     codes[alone] = len(uniques) + np.arange(np.count_nonzero(alone))
     return np.asarray(codes, dtype=np.int64)
+
+
+def check_some_keys(keys: pd.Series[Any], *, where: str) -> None:
+    """Raise a :class:`DataError` if no row has a key; `where` is what an error names."""
+    if keys.isna().all():
+        raise DataError(
+            f"no row has a value of {str(keys.name or where)!r}, so it says of none whom it is "
+            "about",
+            where=where,
+            remedy="name another column, or leave it out if each row is a unit",
+        )
+
+
+def note_on_missing_keys(keys: pd.Series[Any], column: str) -> str | None:
+    """Return the sentence that rows without a key are units of their own; None if there are none.
+
+    Examples
+    --------
+    >>> note_on_missing_keys(pd.Series(["a", "a", None]), "person")
+    '1 of 3 rows has no person: each such row is a unit of its own'
+    """
+    missing = int(keys.isna().sum())
+    if not missing:
+        return None
+    have = "has" if missing == 1 else "have"
+    return (
+        f"{missing:,} of {len(keys):,} rows {have} no {column}: each such row is a unit of its own"
+    )
 
 
 def check_count(name: str, value: int | None, least: int) -> None:

@@ -32,7 +32,12 @@ from testsgd.data.demo import generate_demo
 from testsgd.data.described_rows import read_rows
 from testsgd.data.lazy_rows import fetched
 from testsgd.data.lookup import find_files
-from testsgd.data.sampling import Sampled, cluster_numbers
+from testsgd.data.sampling import (
+    Sampled,
+    check_some_keys,
+    cluster_numbers,
+    note_on_missing_keys,
+)
 from testsgd.data.schema import DatasetSpecification, Feature
 from testsgd.errors import DataError, ParameterError
 
@@ -235,7 +240,8 @@ def load_table(
             where=specification.name,
             remedy="give a file of rows with --data, or list the files under [[files]]",
         )
-    return replace(check_table(frame, specification, source=source, passed=passed), notes=notes)
+    table = check_table(frame, specification, source=source, passed=passed)
+    return replace(table, notes=(*table.notes, *notes))
 
 
 def check_table(
@@ -297,11 +303,14 @@ def check_table(
         for name, feature in specification.features.items()
     }
     clusters = None
+    missing_keys = None
     if specification.data is not None:
         unit = specification.data.cluster
         if unit not in frame:
             raise missing_column(unit, frame.columns, where)
+        check_some_keys(frame[unit], where=where)
         clusters = cluster_numbers(frame[unit])
+        missing_keys = note_on_missing_keys(frame[unit], unit)
     label = specification.label
     labels = None
     if label.column in frame:
@@ -323,6 +332,7 @@ def check_table(
         missing=missing,
         source=source,
         clusters=clusters,
+        notes=() if missing_keys is None else (missing_keys,),
     )
 
 

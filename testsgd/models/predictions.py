@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from testsgd.data import Label, category_text, distinct_values
 from testsgd.errors import ModelError
 from testsgd.models.answers import Output
-from testsgd.models.blackbox import PlainRows, PreparedRows
+from testsgd.models.blackbox import Model, PlainRows, PreparedRows
 
 
 class PredictionColumn:
@@ -25,6 +25,8 @@ class PredictionColumn:
         What to call them in a report; by default as the column.
     asked : int
         Rows that a model was asked about to get them.
+    model : Model, optional
+        The model that was asked.
 
     Examples
     --------
@@ -46,9 +48,11 @@ class PredictionColumn:
         label: Label,
         name: str | None = None,
         asked: int = 0,
+        model: Model | None = None,
     ) -> None:
         self.name = name or column
         self.asked = asked
+        self.model = model
         self._column = column
         self._label = label
         # The labels besides the favourable one, if they are several.

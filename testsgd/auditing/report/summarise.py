@@ -257,17 +257,21 @@ def rule_summary(rule: Rule) -> RuleSummary:
 def model_summary(findings: Findings) -> document.ModelSummary:
     """Describe the model that was audited."""
     loaded = findings.model
+    model = loaded.model
+    if isinstance(model, PredictionColumn) and model.model is not None:
+        # What is counted of a metric are answers of a model.
+        model = model.model
     reading: dict[str, Any] = {}
-    if isinstance(loaded.model, CheckedFunction):
+    if isinstance(model, CheckedFunction):
         reading = {
-            "read_as": loaded.model.read_as,
-            "other_labels": loaded.model.others,
-            "unknown_labels": loaded.model.unknown,
+            "read_as": model.read_as,
+            "other_labels": model.others,
+            "unknown_labels": model.unknown,
         }
-    elif isinstance(loaded.model, PredictionColumn):
-        reading = {"other_labels": loaded.model.others}
+    elif isinstance(model, PredictionColumn):
+        reading = {"other_labels": model.others}
     return document.ModelSummary.of(
-        loaded.model,
+        model,
         unknown_categories=_unknown_categories(findings),
         fingerprint=findings.model_fingerprint,
         accuracy=findings.accuracy,

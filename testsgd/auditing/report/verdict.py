@@ -368,16 +368,37 @@ def _units(summary: AuditSummary) -> list[str]:
     if summary.data.kind != "rows" or independent is None:
         return []
     rows = count(summary.data.rows)
-    units = f"in intervals they count as {count(independent)} units"
+    units = f"in intervals they count as {plural(independent, 'unit')}"
     if summary.data.cluster is not None:
-        return [
-            f"The {rows} rows are of the same people, as the column “{summary.data.cluster}” says: "
-            f"{units}."
-        ]
-    return [
-        f"The {rows} rows are copies of one another, or of the same people: {units}. (Copies count "
-        "one by one with --equal-rows each.)"
-    ]
+        sentence = (
+            f"Some of the {rows} rows are of the same people, as the column "
+            f"“{summary.data.cluster}” says: {units}."
+        )
+    else:
+        sentence = (
+            f"Some of the {rows} rows are copies of one another, or of the same people: {units}. "
+            "(Copies count one by one with --equal-rows each.)"
+        )
+    return [sentence, *_not_looked_at(summary)]
+
+
+def _not_looked_at(summary: AuditSummary) -> list[str]:
+    """Write which looks are left out where several rows are one unit; nothing if none is."""
+    if summary.parameters.groups:
+        return []
+    has_numbers = any(
+        feature.sensitive and feature.type != "categorical" for feature in summary.data.features
+    )
+    looks = []
+    if has_numbers and summary.finer is None:
+        looks.append("finer cuts of numbers")
+    if summary.deeper is None and summary.parameters.depth < possible_features(summary):
+        looks.append("groups of more features")
+    if summary.parameters.stability != 0 and not summary.stability_samples:
+        looks.append("the stability of the groups")
+    if not looks:
+        return []
+    return [f"Not looked at, as it takes rows for independent: {series(looks)}."]
 
 
 def _agreement(summary: AuditSummary) -> list[str]:
