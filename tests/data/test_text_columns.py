@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -224,3 +226,71 @@ def test_a_file_that_is_nowhere(home: Path, cache: Path) -> None:
 def test_a_data_set_without_files_needs_one() -> None:
     with pytest.raises(ParameterError, match="'comments' names no files"):
         load_texts(comments())
+
+
+ROWS = [
+    {"id": 1, "comment": ' a, "b" ', "rude": "rude"},
+    {"id": 2, "comment": "c\nd", "rude": "fine"},
+    {"id": 3, "comment": None, "rude": "fine"},
+    {"id": 4, "comment": "NA", "rude": "rude"},
+]
+
+
+def written_as(folder: Path, name: str) -> Path:
+    """Write the rows as a file of the kind that its name says."""
+    path = folder / name
+    frame = pd.DataFrame(ROWS)
+    if ".csv" in name:
+        frame.to_csv(path, index=False)
+    elif path.suffix in (".parquet", ".feather"):
+        pytest.importorskip("pyarrow")
+        getattr(frame, f"to_{path.suffix[1:]}")(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a.jsonl", "a.ndjson", "a.JSONL", "a.jsonl.gz", "a.csv.gz", "a.csv", "a.parquet", "a.feather"],
+)
+def test_a_file_is_read_as_what_its_name_says(tmp_path: Path, name: str) -> None:
+    texts = load_texts(comments(), file=written_as(tmp_path, name))
+    assert texts.texts == (' a, "b" ', "c\nd", "", "NA")
+    assert labels_of(texts) == ["rude", "fine", "fine", "rude"]
+
+
+def test_labels_and_keys_of_json_lines_need_not_be_texts(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    lines = [
+        {"comment": "a", "rude": 1, "of": 7},
+        {"comment": 12, "rude": 0, "of": None},
+        {"comment": "a!", "rude": 1, "of": 7},
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    label = {"column": "rude", "favourable": "rude", "values": ["fine", "rude"]}
+    description = comments(label={**label, "map": {"0": "fine", "1": "rude"}})
+    texts = load_texts(description, file=path)
+    assert texts.texts == ("a", "12", "a!")
+    assert labels_of(texts) == ["rude", "fine", "rude"]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.txt", "a"])
+@pytest.mark.parametrize("begin", ["", "["])
+def test_an_error_about_json_shows_no_text(tmp_path: Path, name: str, begin: str) -> None:
+    path = tmp_path / name
+    path.write_text(f'{begin}{{"comment": "my secret", "rude": "fine"}}\n' * 3, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        load_texts(comments(), file=path)
+    assert "secret" not in str(caught.value)
+    assert ".jsonl" in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_a_column_that_json_lines_lack_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "my secret"}\n', encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        load_texts(comments(), file=path)
+    assert "'comment'" in str(caught.value)
+    assert "secret" not in str(caught.value)

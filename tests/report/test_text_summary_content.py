@@ -14,6 +14,7 @@ from furnished_rooms import ROOMS, SPECIFICATION, audit, taste, terms
 
 import testsgd
 from testsgd.auditing import AuditResult, summarise
+from testsgd.auditing.text.known_words import unknown_terms
 from testsgd.data.text import texts_fingerprint
 from testsgd.models import LoadedModel
 
@@ -153,7 +154,8 @@ def test_words_that_a_model_does_not_know() -> None:
     findings = audit().findings
     assert findings is not None
     assert set(known(findings).values()) == {None}
-    asked = replace(findings, model=LoadedModel(Reader()))
+    unknown = unknown_terms(LoadedModel(Reader()), findings.texts.texts, findings.mentions)
+    asked = replace(findings, unknown_terms=unknown)
     assert {term for term, knows in known(asked).items() if knows is False} == {"oval"}
     assert known(asked)["red"] is True
 

@@ -60,7 +60,8 @@ class TextMaterial(Material):
     def with_control_targets(self, model: LoadedModel[TextModel], findings: Findings) -> Self:
         """Return the same with the control effects that are significant on the seen texts."""
         material, settings = copy(self), self.audit_parameters
-        plan = plan_controls(self.texts, self._mentions, model, settings.seed)
+        unknown = findings.unknown_terms if isinstance(findings, TextFindings) else None
+        plan = plan_controls(self.texts, self._mentions, unknown, settings.seed)
         units = text_clusters(self.texts, self._mentions).of_row
         material._plan = tuple(plan)
         material._first_of_unit = np.unique(units, return_index=True)[1].astype(np.intp)

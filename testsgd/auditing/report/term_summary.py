@@ -41,7 +41,9 @@ class TermSummary(Part):
         None, description="is every text answered as with a nonsense word? null if not asked"
     )
     known_to_model: bool | None = Field(
-        None, description="does the model know every word of it? null if the model does not say"
+        None,
+        description="can the model tell it from a nonsense word, by its vocabulary? null if the "
+        "model does not say",
     )
     snippets: list[Snippet] = Field(default_factory=list, description="some of its places")
 

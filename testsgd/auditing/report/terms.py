@@ -17,7 +17,6 @@ from testsgd.auditing.report.term_summary import (
     TermSummary,
 )
 from testsgd.auditing.text import TextFindings
-from testsgd.auditing.text.known_words import unknown_terms
 from testsgd.rules.text import Mentions
 
 
@@ -31,7 +30,7 @@ def describe_terms(
     terms = mentions.terms
     present = mentions.presence()
     rate_of = {(item.feature, cell.label): cell.rate for item in rates for cell in item.cells}
-    unknown = unknown_terms(findings.model, terms)
+    unknown = findings.unknown_terms
     categories = []
     for index, category in enumerate(terms.categories):
         of_category = mentions.category == index

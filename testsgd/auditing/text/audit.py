@@ -73,7 +73,8 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         if outcome.known is not None and audit.given is None:
             control = nonsense_control(audit, outcome.known, budget)
     with clock.phase("neutral words"), step(audit.progress, "asking about neutral words"):
-        control_effects = ask_controls(audit, budget - outcome.drawn)
+        unknown_of = unknown_terms(audit.model, audit.texts.texts, audit.mentions, control)
+        control_effects = ask_controls(audit, budget - outcome.drawn, unknown_of)
     rule_sets = audit.rule_sets
     estimates = outcome.estimates
     counterfactual = outcome.counterfactual
@@ -95,7 +96,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         elif parameters.estimand == "observed":
             # Too few queries for all texts as they are: what is known is of generated ones.
             parameters = replace(parameters, estimand="neighbourhood")
-    unknown = unknown_groups(rule_sets, unknown_terms(audit.model, audit.mentions.terms))
+    unknown = unknown_groups(rule_sets, unknown_of)
     difference = estimates.difference
     first_by = np.zeros(len(unknown))
     if parameters.ranked_by == "lower-bound":
@@ -136,6 +137,7 @@ def audit_texts(audit: TextAudit) -> TextFindings:
         generated=audit.generated,
         counterfactual=counterfactual,
         unknown=unknown,
+        unknown_terms=unknown_of,
         control=control,
         control_effects=control_effects,
         asked=outcome.asked,

@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from testsgd.auditing.estimates import Counts, Floats
 from testsgd.auditing.text.answers import pair_sums
 from testsgd.auditing.text.findings import NONSENSE, ControlEffect, ControlEffects
-from testsgd.auditing.text.known_words import nonsense_word, unknown_terms
+from testsgd.auditing.text.known_words import nonsense_word
 from testsgd.auditing.text.outcome import TextAudit, independent_pairs
 from testsgd.data.text import Term, TermCategory, Texts
-from testsgd.models import LoadedModel
-from testsgd.models.text import TextModel
 from testsgd.rules.text import Mentions
 from testsgd.sampling.text import REMOVED, Replacer, without_removed
 from testsgd.scoring import paired_interval, paired_tails_interval
@@ -50,13 +48,16 @@ class ControlPlan:
     controls: tuple[str, ...]  # What is put in place of them; empty: nothing
 
 
-def ask_controls(audit: TextAudit, budget: int) -> ControlEffects | None:
+def ask_controls(
+    audit: TextAudit, budget: int, unknown: tuple[NDArray[np.bool_], ...] | None
+) -> ControlEffects | None:
     """Return the effects of terms against neutral words; None if the budget allows no text.
 
     Of each category the same texts are asked about as they are, with each term, and with each
-    neutral word, all of which fit by what the list of terms says of its category.
+    neutral word, all of which fit by what the list of terms says of its category. `unknown`: of
+    each category which terms the model does not know, if it can say.
     """
-    plan = plan_controls(audit.texts, audit.mentions, audit.model, audit.parameters.seed)
+    plan = plan_controls(audit.texts, audit.mentions, unknown, audit.parameters.seed)
     left = (budget - audit.predictions.asked) // audit.parameters.draws
     most = _affordable(audit, plan, left)
     plan = [asked for asked in plan if min(len(asked.rows), most) >= LEAST_TEXTS]
@@ -84,7 +85,10 @@ def neutral_words(category: TermCategory) -> tuple[str, ...]:
 
 
 def plan_controls(
-    texts: Texts, mentions: Mentions, model: LoadedModel[TextModel], seed: int
+    texts: Texts,
+    mentions: Mentions,
+    unknown: tuple[NDArray[np.bool_], ...] | None,
+    seed: int,
 ) -> list[ControlPlan]:
     """Choose the texts, the terms and the controls of each category."""
     generator = np.random.default_rng([seed, 7])
@@ -92,7 +96,6 @@ def plan_controls(
     terms = mentions.terms
     nonsense = nonsense_word(texts.texts)
     common = _common_word(texts, mentions)
-    unknown = unknown_terms(model, terms)
     if unknown is None or all(part.all() for part in unknown):
         unknown = tuple(np.zeros(size, dtype=bool) for size in terms.sizes)
     plan = []

@@ -116,6 +116,8 @@ class Control:
     rates: Mapping[int, float]
     # With which terms of it every seed is answered as with the word, shape (terms,)
     same: Mapping[int, NDArray[np.bool_]]
+    # With which terms of it a seed is answered otherwise, whose article is the same, shape (terms,)
+    unlike: Mapping[int, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,8 @@ class TextFindings(Findings):
     # Groups with a term that the model does not know, and takes for any unknown word: they come
     # last, and neither the headline nor the gate goes by them; shape (groups,).
     unknown: NDArray[np.bool_]
+    # Of each category which terms the model does not know, shape (terms,); None if it cannot say.
+    unknown_terms: tuple[NDArray[np.bool_], ...] | None
     # The answers with a nonsense word in place of terms; None if samples were drawn, or the queries
     # did not suffice.
     control: Control | None

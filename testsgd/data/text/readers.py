@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from testsgd.data.categories import check_cells
+from testsgd.data.categories import category_text, check_cells
 from testsgd.data.cell_texts import parsed_numbers
 from testsgd.data.cells import check_complete, label_texts, missing_column, read_cells
+from testsgd.data.frames import is_compressed, is_typed_file, read_frame
 from testsgd.data.sampling import cluster_numbers
 from testsgd.data.text.schema import TextFile, TextSpecification
 from testsgd.errors import DataError
@@ -59,12 +60,12 @@ def read_columns(
     *,
     annotations: tuple[Path, TextFile] | None = None,
 ) -> TextRows:
-    """Read texts letter by letter from a file with a row a text.
+    """Read texts letter by letter from a file with a row a text, of the kind that its name says.
 
     `annotations`: a file with a row for each label that somebody gave to a text. A text's label is
     then the mean of its annotations, cut at ``label.above``, so that a tie is not above 0.5.
     """
-    cells = read_cells(path, specification.parse, blanks=True)
+    cells = _cells(path, specification, blanks=True)
     columns = file.columns
     texts = _column(cells, columns.text or specification.text.column, path)
     for written, meant in specification.text.escapes.items():
@@ -77,8 +78,36 @@ def read_columns(
     return TextRows(texts.tolist(), labels, keys, _parts(cells, file, path))
 
 
+def _cells(path: Path, specification: TextSpecification, *, blanks: bool = False) -> pd.DataFrame:
+    """Return the cells of a file as texts; one that is missing is empty, as in a file of text.
+
+    `blanks`: blanks before a cell are part of it.
+    """
+    if not is_typed_file(path):
+        return read_cells(path, specification.parse, blanks=blanks, compressed=is_compressed(path))
+    cells = read_frame(path).astype(object).map(_cell_text, na_action="ignore")
+    return cells.where(cells.notna(), "")
+
+
+def _cell_text(value: Any) -> Any:
+    """Return the text of a cell; bytes and lists stay as they are, and are refused as texts."""
+    return value if isinstance(value, (bytes, list, dict, np.ndarray)) else category_text(value)
+
+
 def _column(cells: pd.DataFrame, name: str, path: Path) -> pd.Series[Any]:
     if name not in cells:
+        first = str(next(iter(cells.columns), ""))
+        if first.startswith(("{", "[")) and not is_typed_file(path):
+            # Its first line has a text of a person, so no name of a column is shown.
+            raise DataError(
+                f"the column {name!r} is missing: the file is read as CSV by its name, but begins "
+                "like JSON",
+                where=str(path),
+                remedy="texts are read from .jsonl and .ndjson (JSON Lines, an object a line), "
+                ".parquet, .feather and .arrow, and from any other file as CSV; rename or convert "
+                "it",
+                column=name,
+            )
         raise missing_column(name, cells.columns, str(path))
     return cells[name]
 
@@ -115,7 +144,7 @@ def _annotated(
     keys: pd.Series[Any], path: Path, file: TextFile, specification: TextSpecification
 ) -> pd.Series[Any]:
     """Return the labels of texts by the mean of their annotations."""
-    cells = read_cells(path, specification.parse)
+    cells = _cells(path, specification)
     name = file.columns.label or specification.label.column
     location = f"{path}, label column {name!r}"
     column = _column(cells, name, path)
