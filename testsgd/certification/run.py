@@ -330,6 +330,8 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
     weighty = answers.of(np.flatnonzero(weights > 0))
     examples = clearest(task, weighty, np.ones(len(weighty.points), dtype=np.bool_))
     labels, first = task.network.decision.labels, answers.decisions[0, 0]
+    # Another machine may give a person whom rounding decides another decision.
+    only = (answers.decisions == first).all() and not enumeration.within_rounding
     seconds = time.perf_counter() - start
     moment = Moment(seconds, len(weights), shares)
     if task.progress is not None:
@@ -350,7 +352,7 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
         remainder=None,
         counterexamples=examples,
         counterexamples_found=int(weighty.unfair.sum()),
-        only_decision=labels[first] if (answers.decisions == first).all() else None,
+        only_decision=labels[first] if only else None,
         regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
         within_rounding=enumeration.within_rounding,
         however_rounded=_however_rounded(enumeration),
