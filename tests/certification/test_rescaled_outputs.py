@@ -23,7 +23,7 @@ EVERYBODY = np.array([[skill, man] for skill in range(20) for man in (0, 1)], dt
 DOMAIN = {"inputs": {"skill": {"integer": [0, 19]}, "man": {"integer": [0, 1]}}}
 REAL = {"inputs": {"skill": {"real": [0, 20]}, "man": {"integer": [0, 1]}}}
 CONSTANTS = {"w": [[1], [3]], "b": [-10.5], "one": [1], "two": [2], "minus": [-1], "much": [0.98],
-             "little": [0.01], "ten": [-10], "v": [[-5]]}  # fmt: skip
+             "half": [0.5], "little": [0.01], "ten": [-10], "v": [[-5]]}  # fmt: skip
 SUM, SCORE = "Gemm people w b sum", "Sigmoid sum s"
 
 # From the score to the output y, an operator with its inputs and its output each.
@@ -133,6 +133,11 @@ def test_other_combinations_of_a_score_and_its_complement_are_refused(
         (("Sigmoid sum s", "Mul s two y"), "between 0 and 2"),
         (("Sigmoid sum s", "Sub s two y"), "between -2 and -1"),
         (("Sigmoid sum s", "Mul s minus y"), "between -1 and 0"),
+        # Within 0 and 1, but never on the other side of 0.5.
+        (("Sigmoid sum s", "Mul s half y"), "between 0 and 0.5"),
+        (("Sigmoid sum s", "Mul s little y"), "between 0 and 0.01"),
+        (("Sigmoid sum s", "Mul s half m", "Add m half y"), "between 0.5 and 1"),
+        (("Sigmoid sum s", "Mul s little m", "Add m much y"), "between 0.98 and 0.99"),
     ],
 )
 def test_of_another_range_the_threshold_has_to_be_given(
@@ -175,6 +180,18 @@ def _layers(keras: Any) -> dict[str, list[Any]]:
         "complement": [dense(1, activation="sigmoid"), rescaling(-1.0, 1.0)],
         "tanh": [dense(1, activation="tanh"), rescaling(0.5, 0.5)],
     }
+
+
+@pytest.mark.tensorflow
+def test_keras_models_that_never_reach_a_half_have_no_default() -> None:
+    keras: Any = pytest.importorskip("keras")
+    layers = [keras.layers.Dense(1, activation="sigmoid"), keras.layers.Rescaling(0.5)]
+    model = keras.Sequential([keras.Input((2,)), *layers])
+    model.layers[0].set_weights([np.array([[1.0], [3.0]]), np.array([-10.5])])
+    with pytest.raises(ParameterError, match=r"between 0 and 0\.5"):
+        testsgd.certify(model, DOMAIN, protected="man", fail_below=0.9)
+    result = testsgd.certify(model, DOMAIN, protected="man", threshold=0.25, fail_below=0.9)
+    assert (result.falsified, result.exit_code) == (0.15, 1)
 
 
 @pytest.mark.tensorflow

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from enumeration import truth_of
 from hypothesis import given, settings
+from sklearn.linear_model import LogisticRegression
 from small_problems import problems
 
+import testsgd
 from testsgd.certification import CertificationParameters, certify_network
 from testsgd.certification.domain import Domain, IntegerInput
 from testsgd.certification.network import (
@@ -136,3 +138,19 @@ def test_a_report_calls_nothing_proved_that_rounding_decides(is_near: bool) -> N
     text = str(certification_layout(summary).figures)
     assert ("Proved fair" in text) is not is_near
     assert ("rounding" in text) is is_near
+
+
+@pytest.mark.parametrize(("intercept", "decision"), [(0.0, None), (1.0, "1")])
+def test_one_decision_for_all_is_named_only_if_rounding_cannot_change_it(
+    intercept: float, decision: str | None
+) -> None:
+    model = LogisticRegression().fit([[0, 0], [9, 1]], [0, 1])
+    model.coef_[:], model.intercept_[:] = [[0.0, 0.0]], [intercept]
+    people = [[skill, man] for skill in range(10) for man in (0, 1)]
+    assert len(set(model.predict(people).tolist())) == 1
+    ranges = {"inputs": {"skill": {"integer": [0, 9]}, "man": {"integer": [0, 1]}}}
+    summary = testsgd.certify(model, ranges, protected="man").summary
+    assert summary.within_rounding == (0 if decision else 10)
+    assert summary.only_decision == decision
+    same = [text for text in summary.verdict.sentences if "the same decision" in text]
+    assert len(same) == (decision is not None)

@@ -323,13 +323,12 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
     unfair = answers.unfair
     if rows is not None:
         rows.add_enumeration(enumeration)
-    falsified = 1.0
-    if not unfair.all():
-        falsified = float(weights[unfair].sum()) / float(weights.sum())
-    shares = Shares(1.0 - falsified, falsified, 0.0)
+    shares = Shares(enumeration.share(~unfair), enumeration.share(unfair), 0.0)
     weighty = answers.of(np.flatnonzero(weights > 0))
     examples = clearest(task, weighty, np.ones(len(weighty.points), dtype=np.bool_))
     labels, first = task.network.decision.labels, answers.decisions[0, 0]
+    # Another machine may give a person whom rounding decides another decision.
+    only = (answers.decisions == first).all() and not enumeration.within_rounding
     seconds = time.perf_counter() - start
     moment = Moment(seconds, len(weights), shares)
     if task.progress is not None:
@@ -350,7 +349,7 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
         remainder=None,
         counterexamples=examples,
         counterexamples_found=int(weighty.unfair.sum()),
-        only_decision=labels[first] if (answers.decisions == first).all() else None,
+        only_decision=labels[first] if only else None,
         regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
         within_rounding=enumeration.within_rounding,
         however_rounded=_however_rounded(enumeration),
@@ -359,14 +358,11 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
 
 def _however_rounded(enumeration: Enumeration) -> Shares | None:
     """Return the shares that hold however sums are rounded; None if these are all of the domain."""
-    weights, whole = enumeration.weights, float(enumeration.weights.sum())
     fair, unfair = enumeration.surely_fair, enumeration.surely_unfair
-    undecided = float(weights[~(fair | unfair)].sum()) / whole
+    undecided = enumeration.share(~(fair | unfair))
     if not undecided:
         return None
-    # As the shares of the model as it runs are summed.
-    certified = 1.0 - float(weights[~fair].sum()) / whole
-    return Shares(max(0.0, certified), float(weights[unfair].sum()) / whole, undecided)
+    return Shares(enumeration.share(fair), enumeration.share(unfair), undecided)
 
 
 def _branch_and_bound(

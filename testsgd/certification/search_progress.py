@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from math import floor
 
 from testsgd.certification.outcome import Moment, Shares
@@ -26,8 +27,9 @@ def shares_in_words(shares: Shares) -> dict[str, str]:
     >>> shares_in_words(Shares(0.66666, 0.0, 0.33334))
     {'certified': '66.66%', 'falsified': '0.00%', 'undecided': '33.34%'}
     """
-    certified = floor(1e4 * shares.certified)
-    falsified = floor(1e4 * shares.falsified)
+    # As decimals: 1e4 times the float 0.0029 is below 29.
+    certified = floor(10_000 * Decimal(repr(shares.certified)))
+    falsified = floor(10_000 * Decimal(repr(shares.falsified)))
     rest = 10_000 - certified - falsified if shares.undecided else 0
     hundredths = {"certified": certified, "falsified": falsified, "undecided": rest}
     return {name: f"{value / 100:.2f}%" for name, value in hundredths.items()}

@@ -215,24 +215,24 @@ def _decision(
     return Decision("argmax", 0.0, 0.0, labels)
 
 
-# How far from 0 and 1 the ends of a range may be by the rounding of weights to float32.
+# How far the ends of a range may be moved by the rounding of weights to float32.
 _ROUNDED = 1e-6
 
 
 def _default_threshold(layers: Sequence[DenseLayer]) -> float:
     """Return the threshold of one output: 0.5 of a probability, 0 of a sum of any sign.
 
-    An output with a range from 0 to 1 is a probability, as an audit takes it. One that only
-    rescales a sigmoid or tanh of one unit to another range is neither, nor is a sum that no input
-    brings to the other side of 0: then a threshold has to be given.
+    An output with a range that lies within 0 and 1 and has 0.5 inside is a probability, as an audit
+    takes it. One that only rescales a sigmoid or tanh of one unit to another range is neither, nor
+    is one that no input brings to the other side of 0.5 or 0: then a threshold has to be given.
     """
     reached = _range(layers)
     if reached is None:
         return 0.0
     low, high, units = reached
-    if low >= -_ROUNDED and high <= 1 + _ROUNDED:
+    if -_ROUNDED <= low < 0.5 - _ROUNDED and 0.5 + _ROUNDED < high <= 1 + _ROUNDED:
         return 0.5
-    if units > 1 and low < 0 < high:
+    if units > 1 and low < -_ROUNDED and high > _ROUNDED:
         return 0.0
     raise ParameterError(
         f"none is given, and the output is neither a probability nor an unbounded sum: it lies "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from testsgd.certification.outcome import Shares
+from testsgd.certification.outcome import Method, Shares
 from testsgd.certification.parameters import CertificationParameters
 from testsgd.certification.report import wording
 from testsgd.certification.report.summary import (
@@ -73,7 +73,7 @@ def certification_verdict(
         )
     sure = certification.however_rounded
     left = "More time may decide it." if sure is None else "The rest is decided by rounding."
-    rules = _gates(sure or proved, settings, texts.digits, left)
+    rules = _gates(sure or proved, domain, certification.method, settings, texts.digits, left)
     outcomes = {rule.outcome for rule in rules}
     status, code = "reported", DONE
     if "failed" in outcomes:
@@ -190,21 +190,42 @@ _OUTCOMES = {
 }
 
 
+# More than the rounding of sums of weights, or of the shares of boxes.
+_SUMS = Decimal("1e-11")
+
+
 def _gates(
-    proved: Shares, settings: CertificationParameters, digits: int, left: str
+    proved: Shares,
+    domain: DomainSummary,
+    method: Method,
+    settings: CertificationParameters,
+    digits: int,
+    left: str,
 ) -> list[GateRule]:
     rules = []
-    for name, limit, least, other in (
+    people = wording.counted_people(proved, domain, method)
+    # The shares of a search that goes on are rounded down already.
+    summed = people is None and (method == "enumerated" or not proved.undecided)
+    if summed and method == "bounded":
+        left = "The difference is within the rounding of sums."
+    for name, limit, one, other in (
         ("fail_above", settings.fail_above, proved.falsified, proved.certified),
         ("fail_below", settings.fail_below, proved.certified, proved.falsified),
     ):
         if limit is None:
             continue
-        most = _most(least, other, proved.undecided)
+        bound = wording.exactly(limit)
+        least, most = _ends(one, other, proved.undecided, people)
+        # What is within the rounding of sums fails no gate. Bounds are to prove what passes, so
+        # only of people who were all tried it passes one.
+        if summed and (name == "fail_above" or method == "enumerated"):
+            least = _rounded_to(bound, least)
+        if summed and (name == "fail_below" or method == "enumerated"):
+            most = _rounded_to(bound, most)
         if name == "fail_above":
-            passed, failed = most <= wording.exactly(limit), least > limit
+            passed, failed = most <= bound, least > bound
         else:
-            passed, failed = least >= limit, most < wording.exactly(limit)
+            passed, failed = least >= bound, most < bound
         outcome = "passed" if passed else "failed" if failed else "not_enough_evidence"
         sentence = f"{_RULES[name]}: {_OUTCOMES[name, outcome]}".format(
             limit=share(limit),
@@ -220,13 +241,31 @@ def _gates(
     return rules
 
 
-def _most(share: float, other: float, undecided: float) -> Decimal:
-    """Return the most that a share can be: all but what is proved of the other.
+def _ends(
+    share: float, other: float, undecided: float, people: int | None
+) -> tuple[Decimal, Decimal]:
+    """Return the least and the most that a share can be: all but what is proved of the other.
 
-    Not its sum with the undecided share, which was rounded when it was made: a sum of 1 - 1e-16
-    must not say that not everybody can be fair.
+    The most is not the sum with the undecided share, which was rounded when it was made: a sum of
+    1 - 1e-16 must not say that not everybody can be fair. Of counted people both ends are quotients
+    of counts, rounded once, as the limit 0.6 is: so 3 of 5 are equal to it.
     """
-    return 1 - wording.exactly(other) if undecided else wording.exactly(share)
+    if people is not None:
+        most = people - round(other * people)
+        return wording.exactly(round(share * people) / people), wording.exactly(most / people)
+    if undecided:
+        return wording.exactly(share), 1 - wording.exactly(other)
+    # The smaller of both is known to more digits: 1e-20 is not 0, though 1 - 1e-20 is the float 1.
+    whole = wording.exactly(share) if share <= other else 1 - wording.exactly(other)
+    return whole, whole
+
+
+def _rounded_to(limit: Decimal, share: Decimal) -> Decimal:
+    """Return the limit for a share that differs from it by no more than sums are rounded.
+
+    That a share is nothing or all is no matter of rounding.
+    """
+    return limit if 0 < limit < 1 and abs(share - limit) <= _SUMS else share
 
 
 def _estimate(estimated: EstimatedSummary | None, domain: DomainSummary) -> list[str]:

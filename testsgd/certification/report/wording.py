@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import groupby
 from typing import TypeAlias
 
-from testsgd.certification.outcome import Shares
+from testsgd.certification.outcome import Method, Shares
 from testsgd.certification.report.summary import (
     AnswerSummary,
     CertificationSummary,
@@ -100,7 +100,7 @@ def bound(text: str, sign: str) -> str:
     return text if text in ("0%", "100%") else f"{sign} {text}"
 
 
-def people_counts(proved: Shares, domain: DomainSummary, method: str) -> tuple[int, int] | None:
+def people_counts(proved: Shares, domain: DomainSummary, method: Method) -> tuple[int, int] | None:
     """Return the numbers of people treated fairly and unfairly; None unless each was tried.
 
     None too if people are weighted by data, or something is undecided.
@@ -110,6 +110,37 @@ def people_counts(proved: Shares, domain: DomainSummary, method: str) -> tuple[i
         return None
     unfair = round(proved.falsified * points)
     return points - unfair, unfair
+
+
+# How far a sum of shares may be from the quotient of counts that it stands for, and up to how many
+# people it then tells their number.
+_SUMS = 1e-11
+_TELLING_PEOPLE = 10**9
+
+
+def counted_people(proved: Shares, domain: DomainSummary, method: Method) -> int | None:
+    """Return the number of people if each share is a count of them divided by it; else None.
+
+    Parameters
+    ----------
+    proved : Shares
+        What is proved.
+    domain : DomainSummary
+        The domain.
+    method : {"enumerated", "bounded"}
+        How it was proved; of bounds on boxes a share is a count only if nothing is undecided.
+
+    Returns
+    -------
+    int or None
+    """
+    points = domain.points
+    if domain.weight != "volume" or not points or points > _TELLING_PEOPLE:
+        return None
+    if method == "bounded" and proved.undecided:
+        return None
+    counts = (points * proved.certified, points * proved.falsified)
+    return points if all(abs(part - round(part)) <= _SUMS * points for part in counts) else None
 
 
 def share_name(kind: str, summary: CertificationSummary) -> str:
@@ -141,7 +172,8 @@ def people_number(points: int | None) -> str:
 
 def part_of(part: float, region: RegionSummary) -> float:
     """Return a share of the domain as a share of the region that it lies in."""
-    return min(part / region.share, 1.0) if region.share > 0 else 0.0
+    inside = min(part / region.share, 1.0) if region.share > 0 else 0.0
+    return inside if region.undecided else float(_unrounded(inside))
 
 
 def sums_text(answer: AnswerSummary) -> str:
@@ -174,6 +206,7 @@ class ProvedTexts:
 def proved_texts(proved: Shares) -> ProvedTexts:
     """Return the three shares as percentages, the proved ones rounded down.
 
+    If nothing is undecided, what is within rounding of a short decimal counts as that decimal.
     The undecided share is 0% if nothing is undecided, else the rest to 100%. There is one decimal,
     or two if nothing is undecided and both other shares are above 0. Up to six decimals are written
     until no proved share above 0 reads as zero, and up to four until the undecided share reads as
@@ -181,13 +214,13 @@ def proved_texts(proved: Shares) -> ProvedTexts:
     """
     decided = proved.undecided == 0
     digits = 2 if decided and 0 < proved.falsified < 1 else 1
-    for part in (proved.certified, proved.falsified):
+    parts = [_unrounded(part) if decided else part for part in (proved.certified, proved.falsified)]
+    for part in parts:
         while part > 0 and not _percent(part, digits, ROUND_FLOOR) and digits < _MOST_DIGITS:
             digits += 1
     while not decided and digits < _DIGITS_OF_REST and _rest(proved, digits) > 2 * proved.undecided:
         digits += 1
-    certified = _percent(proved.certified, digits, ROUND_FLOOR)
-    falsified = _percent(proved.falsified, digits, ROUND_FLOOR)
+    certified, falsified = (_percent(part, digits, ROUND_FLOOR) for part in parts)
     rest = Decimal(0) if decided else Decimal(100) - certified - falsified
     return ProvedTexts(_written(certified), _written(falsified), _written(rest), digits)
 
@@ -250,6 +283,22 @@ def _percent(share: Share, digits: int, rounding: str) -> Decimal:
 
 def _decimal(share: Share) -> Decimal:
     return share if isinstance(share, Decimal) else exactly(share)
+
+
+# Digits of a share beyond those that are written, and more than the rounding of a sum of shares.
+_DIGITS_OF_SUMS = 11
+_ROUNDING = Decimal("1e-12")
+
+
+def _unrounded(share: float) -> Decimal:
+    """Return a sum of shares without its rounding: the short decimal that it is next to, if any.
+
+    Not 0 or 1: what a share above 0 or below 1 is written as must not be all or nothing.
+    """
+    exact = exactly(share)
+    short = exact.quantize(Decimal(1).scaleb(-_DIGITS_OF_SUMS))
+    near = abs(short - exact) <= _ROUNDING and 0 < short < 1
+    return short if near else exact
 
 
 def _written(percent: Decimal) -> str:

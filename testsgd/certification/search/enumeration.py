@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,6 +35,16 @@ class Enumeration:
     # whom the rounding of another machine may treat otherwise.
     surely_fair: NDArray[np.bool_]
     surely_unfair: NDArray[np.bool_]
+    weighted: bool  # Whether an input has weights; if none has, all people count alike.
+
+    def share(self, people: NDArray[np.bool_]) -> float:
+        """Return the share of some people, shape (n,), of the domain.
+
+        Without weights it is a quotient of counts, rounded once, so that 3 of 5 are the float 0.6.
+        """
+        if not self.weighted:
+            return int(people.sum()) / len(people)
+        return min(math.fsum(self.weights[people]) / math.fsum(self.weights), 1.0)
 
 
 def is_small(problem: Problem, points: int | None) -> bool:
@@ -93,7 +104,9 @@ def enumerate_people(network: FeedForward, domain: Domain, problem: Problem) -> 
         fair[rows] = np.any(sure.all(axis=1), axis=1)
         # One person surely gets a decision that another surely does not.
         unfair[rows] = np.any(sure.any(axis=1) & loses.any(axis=1), axis=1)
-    return Enumeration(weights, answers, within_rounding, fair, unfair)
+    return Enumeration(
+        weights, answers, within_rounding, fair, unfair, weighted=bool(domain.marginals)
+    )
 
 
 def sure_decisions(problem: Problem, points: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -131,13 +131,13 @@ def regions_of_everybody(
     regions = []
     for index in np.unique(leaf):
         inside = leaf == index
-        falsified = float(everybody.weights[inside & unfair].sum())
+        falsified = everybody.share(inside & unfair)
         if falsified == 0:
             continue
         points = everybody.answers.points[inside]
         rules = _conditions(domain, axes, points.min(axis=0), points.max(axis=0))
-        fair = everybody.weights[inside & ~unfair].sum()
-        share = everybody.weights[inside].sum()
+        fair = everybody.share(inside & ~unfair)
+        share = everybody.share(inside)
         regions.append(region_of(rules, share, fair, falsified, 0.0))
     return tuple(sorted(regions, key=lambda region: -region.falsified))[:count]
 
