@@ -357,11 +357,13 @@ def _find_frontier(
         written = [*result.write_model(new_model), *result.write(reports, wanted)]
     remove_journal(journal)
     if not quiet:
-        _print_frontier(result, written, verbose)
+        _print_frontier(result, written, new_model, verbose)
     return result.verdict.exit_code
 
 
-def _print_frontier(result: FrontierResult, written: list[Path], verbose: bool) -> None:
+def _print_frontier(
+    result: FrontierResult, written: list[Path], new_model: Path, verbose: bool
+) -> None:
     from testsgd.mitigation.frontiers.report.layout import points_table
 
     summary = result.summary
@@ -370,7 +372,7 @@ def _print_frontier(result: FrontierResult, written: list[Path], verbose: bool) 
     console.print_verdict(summary.verdict)
     console.print_files(written, summary.seconds if verbose else None)
     if summary.point is None:
-        console.print_line("No model was written: the original one is kept.")
+        _print_nothing_written(new_model)
 
 
 def _mitigate_by_samples(
@@ -460,11 +462,13 @@ def _mitigate_by_samples(
         written += [*result.write_model(new_model), *result.write(reports, wanted)]
     remove_journal(journal)
     if not quiet:
-        _print_result(result, written, verbose)
+        _print_result(result, written, new_model, verbose)
     return result.verdict.exit_code
 
 
-def _print_result(result: MitigationResult, written: list[Path], verbose: bool) -> None:
+def _print_result(
+    result: MitigationResult, written: list[Path], new_model: Path, verbose: bool
+) -> None:
     from testsgd.mitigation.report.tables import targets_table
 
     summary = result.summary
@@ -473,7 +477,18 @@ def _print_result(result: MitigationResult, written: list[Path], verbose: bool) 
     console.print_line(_accuracy(summary))
     console.print_files(written, summary.seconds if verbose else None)
     if summary.retrained is None:
-        console.print_line("No model was written: the original one is kept.")
+        _print_nothing_written(new_model)
+
+
+def _print_nothing_written(new_model: Path) -> None:
+    from testsgd.models import mitigated_files
+
+    console.print_line("No model was written: the original one is kept.")
+    if mitigated_files(new_model):
+        console.print_line(
+            f"The folder {new_model} still holds the model of an earlier run, which this result is "
+            "not about."
+        )
 
 
 def _accuracy(summary: MitigationSummary) -> str:

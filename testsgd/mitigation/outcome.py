@@ -185,7 +185,7 @@ class MitigationOutcome:
         if self.kept is None or self.kept.chosen is None:
             return []
         card = {**self._about(self.kept, self.kept.chosen), **(about or {})}
-        with model_folder(Path(folder)) as staging:
+        with model_folder(Path(folder), original=self.original.file_sha256) as staging:
             written = self.refitter.write(self.kept.model.model, staging, card)
         return [Path(folder) / path.name for path in written]
 
