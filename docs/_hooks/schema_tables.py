@@ -97,6 +97,7 @@ RESULT = {
 MITIGATION = {
     "": "The document",
     "MitigationVerdict": "`verdict`",
+    "FittedAnewSummary": "`fitted_anew`",
     "WrittenSummary": "`written`",
     "WrittenTarget": "`written.targets[]`",
     "SideSummary": "`written.targets[].group` and `complement`",

@@ -112,3 +112,95 @@ def test_a_network_is_trained_on_by_default(testsgd: Run, people: Path) -> None:
     assert finished.code == result["verdict"]["exit_code"]
     written = result["chosen"] is not None
     assert (people / "models/demo-mitigated/model.keras").is_file() is written
+
+
+@pytest.fixture
+def earlier(people: Path) -> Path:
+    """The folder of the model of an earlier run, in which the user has a file too."""
+    from testsgd.models import model_folder
+    from testsgd.models.files import write_retrained_card
+    from testsgd.models.skops_files import SKOPS_FILE, write_skops
+
+    new_model = people / "models/people-mitigated"
+    with model_folder(new_model) as staging:
+        write_skops(joblib.load("pipe.joblib"), staging / SKOPS_FILE)
+        write_retrained_card(staging, {}, {"verdict": "fairer"}, model_file=SKOPS_FILE)
+    (new_model / "notes.txt").write_text("mine", encoding="utf-8")
+    return new_model
+
+
+# Functions, which cannot be fitted again: one gives scores, the other one label.
+FUNCTIONS = """
+import numpy as np
+
+
+def scores(rows):
+    return 1 / (1 + np.exp(-(rows["points"] + 0.8 * (rows["sex"] == "m") - 0.4)))
+
+
+def constant(rows):
+    return np.array(["yes"] * len(rows))
+"""
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def with_function(people: Path, name: str) -> list[str]:
+    (people / "functions_to_mitigate.py").write_text(FUNCTIONS, encoding="utf-8")
+    return [
+        "mitigate", "people.csv", "--model", f"functions_to_mitigate:{name}", "--sensitive", "sex",
+        "--label", "granted", "--favourable", "yes", *QUICK,
+    ]  # fmt: skip
+
+
+def test_thresholds_do_not_stand_beside_the_model_of_an_earlier_run(
+    testsgd: Run, people: Path, earlier: Path
+) -> None:
+    assert names(earlier) == {"model.skops", "card.json", "notes.txt"}
+    chosen = ("--method", "thresholds", "--max-accuracy-drop", "8")
+    testsgd(*with_function(people, "scores"), *chosen)
+    assert names(earlier) == {"thresholds.json", "notes.txt"}
+
+
+@pytest.mark.slow
+def test_a_folder_that_still_holds_an_earlier_model_is_named(
+    testsgd: Run, people: Path, earlier: Path
+) -> None:
+    finished = testsgd(*with_function(people, "constant"), "--method", "ensemble", "--limit", "600")
+    assert finished.code != 0
+    assert names(earlier) == {"model.skops", "card.json", "notes.txt"}
+    said = " ".join(finished.out.split())
+    assert "earlier run" in said
+    assert str(Path("models/people-mitigated")) in said
+    # Without one there is nothing to name.
+    finished = testsgd(
+        *with_function(people, "constant"),
+        "--method",
+        "ensemble",
+        "--limit",
+        "600",
+        "--model-out",
+        "empty",
+    )
+    assert "earlier run" not in finished.out
+
+
+def test_the_model_that_is_mitigated_stays_in_its_folder(people: Path, earlier: Path) -> None:
+    from testsgd.io import sha256_of_file
+    from testsgd.models import model_folder
+
+    digest = sha256_of_file(earlier / "model.skops")
+    with model_folder(earlier, original=digest) as staging:
+        (staging / "thresholds.json").write_text("{}", encoding="utf-8")
+    assert {"model.skops", "card.json", "notes.txt"} < names(earlier)
+
+
+def test_a_model_that_was_changed_since_is_not_removed(people: Path, earlier: Path) -> None:
+    from testsgd.models import model_folder
+
+    (earlier / "model.skops").write_bytes(b"of another tool")
+    with model_folder(earlier) as staging:
+        (staging / "thresholds.json").write_text("{}", encoding="utf-8")
+    assert names(earlier) == {"model.skops", "thresholds.json", "notes.txt"}

@@ -25,7 +25,7 @@ from mitigation_documents import (
     uncompared_document,
     value,
 )
-from written_parts import compared, effects, part, written_target
+from written_parts import compared, effect, effects, part, written_target
 
 from testsgd.mitigation import MitigationVerdict
 from testsgd.mitigation.report.layout import mitigation_layout
@@ -530,3 +530,53 @@ def test_the_headline_names_the_target_in_words() -> None:
     assert " = " not in headline
     assert "{" not in headline
     assert "<" not in headline
+
+
+def fitted_anew(document: Document, *, given: float, left: float) -> Document:
+    """Add that accuracies before are of the original fitted anew, and what difference it has."""
+    target = document["targets"][0]["held_out_before"]
+    n_in, n_out = target["n_in"], target["n_out"]
+    others = [dict(one["held_out_before"]) for one in document["targets"][1:]]
+    document["fitted_anew"] = {
+        "accuracy_given": given,
+        "balanced_given": given,
+        "held_out": [rates(n_in, n_out, 0.3 + left, 0.3), *others],
+    }
+    return document
+
+
+@pytest.mark.parametrize(
+    "make",
+    [one_target_document, several_targets_document, accuracy_lost_document, no_candidate_document],
+)
+def test_accuracies_of_the_original_fitted_anew_are_not_called_the_originals(
+    make: Callable[[], Document],
+) -> None:
+    document = make()
+    before = f"{100 * document['accuracy_before']:.2f}%"
+    assert "fitted anew" not in told(document) + answers(document)
+    fitted_anew(document, given=0.7123, left=0.05)
+    for text in (told(document), answers(document)):
+        assert "71.23%" in text
+    assert f"the original model is about {before}" not in told(document)
+    kept = document["chosen_run"] is not None
+    assert ("fitted anew" in judge(document).headline) == kept
+    assert (before in answers(document)) == kept
+
+
+@pytest.mark.parametrize(("by", "changed"), [(0.01, False), (0.1, True)])
+def test_what_fitting_anew_leaves_is_in_the_headline_if_it_changes_clearly(
+    by: float, changed: bool
+) -> None:
+    document = one_target_document()
+    left = document["targets"][0]["held_out_before"]["difference"] - by
+    verdict = judge(fitted_anew(document, given=document["accuracy_before"], left=left))
+    assert (f"leaves {100 * abs(left):.1f} points" in verdict.headline) == changed
+    assert (verdict.status, verdict.exit_code) == ("mitigated", 0)
+
+
+def test_of_texts_the_terms_effect_by_the_original_fitted_anew_is_in_the_headline() -> None:
+    document = texts_document()
+    fitted_anew(document, given=0.9, left=0.2)
+    document["fitted_anew"]["effects"] = [effect(0.0123)]
+    assert "leaves 1.2 points" in judge(document).headline

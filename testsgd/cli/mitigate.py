@@ -357,11 +357,13 @@ def _find_frontier(
         written = [*result.write_model(new_model), *result.write(reports, wanted)]
     remove_journal(journal)
     if not quiet:
-        _print_frontier(result, written, verbose)
+        _print_frontier(result, written, new_model, verbose)
     return result.verdict.exit_code
 
 
-def _print_frontier(result: FrontierResult, written: list[Path], verbose: bool) -> None:
+def _print_frontier(
+    result: FrontierResult, written: list[Path], new_model: Path, verbose: bool
+) -> None:
     from testsgd.mitigation.frontiers.report.layout import points_table
 
     summary = result.summary
@@ -370,7 +372,7 @@ def _print_frontier(result: FrontierResult, written: list[Path], verbose: bool) 
     console.print_verdict(summary.verdict)
     console.print_files(written, summary.seconds if verbose else None)
     if summary.point is None:
-        console.print_line("No model was written: the original one is kept.")
+        _print_nothing_written(new_model)
 
 
 def _mitigate_by_samples(
@@ -460,11 +462,13 @@ def _mitigate_by_samples(
         written += [*result.write_model(new_model), *result.write(reports, wanted)]
     remove_journal(journal)
     if not quiet:
-        _print_result(result, written, verbose)
+        _print_result(result, written, new_model, verbose)
     return result.verdict.exit_code
 
 
-def _print_result(result: MitigationResult, written: list[Path], verbose: bool) -> None:
+def _print_result(
+    result: MitigationResult, written: list[Path], new_model: Path, verbose: bool
+) -> None:
     from testsgd.mitigation.report.tables import targets_table
 
     summary = result.summary
@@ -473,13 +477,31 @@ def _print_result(result: MitigationResult, written: list[Path], verbose: bool) 
     console.print_line(_accuracy(summary))
     console.print_files(written, summary.seconds if verbose else None)
     if summary.retrained is None:
-        console.print_line("No model was written: the original one is kept.")
+        _print_nothing_written(new_model)
+
+
+def _print_nothing_written(new_model: Path) -> None:
+    from testsgd.models import mitigated_files
+
+    console.print_line("No model was written: the original one is kept.")
+    if mitigated_files(new_model):
+        console.print_line(
+            f"The folder {new_model} still holds the model of an earlier run, which this result is "
+            "not about."
+        )
 
 
 def _accuracy(summary: MitigationSummary) -> str:
     kept = next((run for run in summary.runs if run.run == summary.chosen_run), None)
-    after = summary.accuracy_before if kept is None else kept.accuracy
+    before, anew = summary.accuracy_before, summary.fitted_anew
+    where = f"Accuracy on {summary.split.held_out:,} held-out {summary.data.kind}:"
+    if anew is None:
+        return (
+            f"{where} {before:.2%} before, {before if kept is None else kept.accuracy:.2%} after."
+        )
+    # Of the one as given it may be too good, and of the one fitted anew it is not that of a file.
+    after = "" if kept is None else f", {kept.accuracy:.2%} after"
     return (
-        f"Accuracy on {summary.split.held_out:,} held-out {summary.data.kind}: "
-        f"{summary.accuracy_before:.2%} before, {after:.2%} after."
+        f"{where} {anew.accuracy_given:.2%} of the original as given, {before:.2%} of the original "
+        f"fitted anew{after}."
     )

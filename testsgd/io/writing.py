@@ -11,7 +11,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -129,6 +129,8 @@ class _Move:
     # Whether they are all the files of a folder, of which a reader must not see some.
     is_set: bool
     places: dict[Path, Path] = field(default_factory=dict)
+    # Files of an earlier set, which are removed before the new ones are moved.
+    outdated: list[Path] = field(default_factory=list)
 
     def check(self) -> None:
         """Raise if one of the places has a file that is not replaced."""
@@ -149,6 +151,8 @@ class _Move:
                     whole = f"{WHOLE}{self.staging.name.removeprefix(STAGING[0])}"
                     _unfinished.discard(self.staging)
                     self.staging = self.staging.rename(folder / whole)
+                for earlier in self.outdated:
+                    earlier.unlink(missing_ok=True)
                 for file, target in self.places.items():
                     (self.staging / file.name).replace(target)
             _remove_abandoned(folder)
@@ -285,7 +289,9 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
+def files_together(
+    folder: Path, *, last: str | None = None, replaces: Sequence[str] = ()
+) -> Iterator[Path]:
     """Yield a temporary folder whose files are moved into `folder` when the block succeeds.
 
     If the block raises, as on a full disk, none of them is there and `folder` is as it was. What a
@@ -299,6 +305,9 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
     last : str, optional
         Name of the file that is moved last, by which a reader sees whether all are there. The
         others are moved in the order of their names.
+    replaces : sequence of str, default=()
+        Names of files of an earlier set in `folder`. Those that are not written again are removed
+        when the new ones are moved, in this order.
 
     Yields
     ------
@@ -335,6 +344,9 @@ def files_together(folder: Path, *, last: str | None = None) -> Iterator[Path]:
         _finish_moves(folder)
         files = sorted(staging.iterdir(), key=lambda file: (file.name == last, file.name))
         move.places.update((file, folder / file.name) for file in files)
+        if files:
+            new = {file.name for file in files}
+            move.outdated += [folder / name for name in replaces if name not in new]
         _finish_or_wait(move, folder)
     except BaseException as error:
         move.discard()

@@ -113,7 +113,9 @@ class MitigationOutcome:
     material: Material  # The rows or texts, with the targets.
     original: LoadedModel[Any]  # The model that was audited.
     before: Findings  # Its audit of all rows or texts.
-    standing: Performance  # How it does.
+    # What figures before are: its rates, with the accuracies of the model that losses are measured
+    # against, see :func:`testsgd.mitigation.run.reference_model`.
+    standing: Performance
     # Its score for each target on the rows that candidates were chosen by.
     before_choice: tuple[float, ...]
     # How the accuracy that candidates lose was found, see
@@ -132,6 +134,12 @@ class MitigationOutcome:
     side_effects: SideEffects | None = None
     # What became of control effects on the held-out texts; None for rows.
     controls: ControlChanges | None = None
+    # How the original does as it was given, and fitted anew to the training rows or texts; None if
+    # accuracies before are those of the model as given.
+    given: Performance | None = None
+    fitted_anew: Performance | None = None
+    # The audit of the latter on the held-out texts; None for rows.
+    fitted_anew_audit: Findings | None = None
     # What the samples reach with several budgets, in the run that is kept.
     curve: tuple[CurvePoint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()  # What else one might do.
@@ -177,12 +185,16 @@ class MitigationOutcome:
         if self.kept is None or self.kept.chosen is None:
             return []
         card = {**self._about(self.kept, self.kept.chosen), **(about or {})}
-        with model_folder(Path(folder)) as staging:
+        with model_folder(Path(folder), original=self.original.file_sha256) as staging:
             written = self.refitter.write(self.kept.model.model, staging, card)
         return [Path(folder) / path.name for path in written]
 
     def _about(self, kept: RunOutcome, chosen: Candidate) -> Mapping[str, Any]:
         """Return for the model card where the model is from."""
+        given: dict[str, Any] = {}
+        if self.given is not None and self.fitted_anew is not None:
+            given["held-out accuracy of the original as given"] = self.given.accuracy
+            given["accuracies before are of"] = "the original fitted anew to the training data"
         return {
             "mitigated": ", ".join(
                 [
@@ -196,4 +208,5 @@ class MitigationOutcome:
             "original file sha256": self.original.file_sha256 or "",
             "held-out accuracy before": self.standing.accuracy,
             "held-out accuracy": kept.standing.accuracy,
+            **given,
         }

@@ -139,13 +139,11 @@ def run_mitigation(
     allowed = before.parameters.budget(CANDIDATE_QUERIES)
     with _timed(seconds, "audits after"), step(progress, "auditing the retrained models"):
         performance_of = _performance_measure(material, allowed)
-        performance = performance_of(original.model)
+        performance = given = performance_of(original.model)
+        fitted_anew: Performance | None = None
         if reference is not original.model:
-            performance = replace(
-                performance_of(reference),
-                everywhere=performance.everywhere,
-                held_out=performance.held_out,
-            )
+            fitted_anew = performance_of(reference)
+            performance = replace(fitted_anew, everywhere=given.everywhere, held_out=given.held_out)
         runs = tuple(
             _outcome(original, before, performance, performance_of, material, searched)
             for searched in searches
@@ -165,6 +163,11 @@ def run_mitigation(
             written = judged.written
             effects = judged.side_effects
             held_out_after = material.audit(kept.model, held_out)
+        fitted_anew_audit: Findings | None = None
+        if fitted_anew is not None and not isinstance(material, TableMaterial):
+            # What terms change by themselves is known of audits alone.
+            anew = replace(original, model=reference, file_sha256=None, card={})
+            fitted_anew_audit = material.audit(anew, held_out)
         controls = _control_changes(original, kept, written, material, allowed)
         shown = searches[0 if kept is None else kept.run - 1].result
         measure = CurveMeasure(reference, material, material.rates(held_out, max_queries=allowed))
@@ -189,6 +192,9 @@ def run_mitigation(
         original=original,
         before=before,
         standing=performance,
+        given=given,
+        fitted_anew=fitted_anew,
+        fitted_anew_audit=fitted_anew_audit,
         before_choice=tuple(evaluator.before_scores if validated is None else validated.before),
         evaluated_by=evaluator.judged_by if validated is None else "cross-validation",
         refitter=refitter,

@@ -15,7 +15,9 @@ from .file_models import is_of_numbers as is_of_numbers
 from .files import CARD_FILE as CARD_FILE
 from .files import MODEL_FILE as MODEL_FILE
 from .files import PREPROCESSING_FILE as PREPROCESSING_FILE
+from .files import THRESHOLDS_FILE as THRESHOLDS_FILE
 from .files import TrainingReport as TrainingReport
+from .files import mitigated_files as mitigated_files
 from .files import model_folder as model_folder
 from .files import read_card as read_card
 from .network import Layer as Layer

@@ -23,14 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testsgd._version import __version__
-from testsgd.errors import ModelError, TestSGDError
+from testsgd.errors import ConfigurationError, ModelError, TestSGDError
 from testsgd.io import (
     TooLargeError,
     check_archive,
     check_compression,
     check_file_memory,
+    check_no_input,
     files_together,
     is_reproducible,
+    kind_of_file,
     loads_json,
     member_of,
     read_member,
@@ -51,11 +53,14 @@ from testsgd.models.declared_weights import (
 MODEL_FILE = "model.keras"
 PREPROCESSING_FILE = "preprocessing.json"
 CARD_FILE = "card.json"
+THRESHOLDS_FILE = "thresholds.json"
 # In a card: which file it is about, and the sha256 of that.
 _CARD_MODEL = "model file"
 _CARD_HASH = "model sha256"
 # In a card: the sha256 of each other file that was written with the model, by its name.
 _CARD_BESIDE = "sha256 of files beside"
+# What a card has only if a mitigation wrote it.
+_OF_MITIGATIONS = ("verdict", "mitigated by")
 
 _FORMATS = {"testsgd.preprocessing/1": "tables", "testsgd.text-preprocessing/1": "texts"}
 
@@ -438,8 +443,63 @@ def _check_hash(file: Path, digest: Any) -> None:
     )
 
 
+def mitigated_files(folder: Path) -> list[Path]:
+    """List the files in a folder that an earlier mitigation wrote there, the card first.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+
+    Returns
+    -------
+    list of pathlib.Path
+        The model's card and the files that it is about, if it is of a mitigation and testsgd wrote
+        it, and thresholds; none that was changed since.
+
+    Examples
+    --------
+    >>> mitigated_files(Path("no such folder"))
+    []
+    """
+    names = [THRESHOLDS_FILE]
+    try:
+        card = read_card(folder)
+    except ModelError:
+        card = {}
+    if any(key in card for key in _OF_MITIGATIONS):
+        beside = card.get(_CARD_BESIDE)
+        others = sorted(beside) if isinstance(beside, dict) else []
+        names = [CARD_FILE, str(card.get(_CARD_MODEL, MODEL_FILE)), *others, THRESHOLDS_FILE]
+    # A card that was changed by hand may name files elsewhere.
+    found = dict.fromkeys(folder / Path(name).name for name in names)
+    return [file for file in found if file.is_file() and _is_of_model(file)]
+
+
+def _is_of_model(file: Path) -> bool:
+    kind = kind_of_file(file)
+    return kind is not None and kind.startswith("model ")
+
+
+def _outdated(folder: Path, original: str | None) -> list[str]:
+    """Return the names of an earlier mitigation's files, which another one's would stand beside."""
+    files = mitigated_files(folder)
+    for file in files:
+        # The model that is mitigated may be there; its card is about it.
+        if file.name == THRESHOLDS_FILE:
+            continue
+        try:
+            check_no_input(file)
+        except ConfigurationError:
+            is_read = True
+        else:
+            is_read = original is not None and sha256_of_file(file) == original
+        if is_read:
+            return [one.name for one in files if one.name == THRESHOLDS_FILE]
+    return [file.name for file in files]
+
+
 @contextmanager
-def model_folder(folder: Path) -> Iterator[Path]:
+def model_folder(folder: Path, *, original: str | None = None) -> Iterator[Path]:
     """Yield a temporary folder for the files of a model; they are moved to `folder` at the end.
 
     The card comes last and holds the hashes of all: after a process was killed while
@@ -448,7 +508,10 @@ def model_folder(folder: Path) -> Iterator[Path]:
     Parameters
     ----------
     folder : pathlib.Path
-        Where the files belong. It is made if it is not there.
+        Where the files belong. It is made if it is not there. Files of an earlier mitigation in it
+        that are not written again are removed: they would be taken for the new model's.
+    original : str, optional
+        The sha256 of the file of the model that is mitigated. If that is in `folder`, it stays.
 
     Yields
     ------
@@ -461,7 +524,8 @@ def model_folder(folder: Path) -> Iterator[Path]:
     ConfigurationError
         As :func:`testsgd.io.files_together`.
     """
-    with files_together(folder, last=CARD_FILE) as staging:
+    outdated = _outdated(folder, original)
+    with files_together(folder, last=CARD_FILE, replaces=outdated) as staging:
         yield staging
         card = read_card(staging)
         if card:

@@ -84,7 +84,8 @@ class FrontierResult(DocumentResult[FrontierSummary]):
         point = self.outcome.point
         if point is None:
             return []
-        with model_folder(Path(folder)) as staging:
+        original = self.outcome.problem.loaded.file_sha256
+        with model_folder(Path(folder), original=original) as staging:
             written = point.model.write(staging, self._about())
         return [Path(folder) / path.name for path in written]
 

@@ -21,15 +21,13 @@ from testsgd.mitigation.frontiers.candidates import Candidate
 from testsgd.mitigation.frontiers.problem import Bools, FairModel, Places, Problem
 from testsgd.mitigation.frontiers.scored import Floats, Scored, scores_of
 from testsgd.mitigation.thresholds import fair_thresholds
-from testsgd.models import Model
+from testsgd.models import THRESHOLDS_FILE, Model
 from testsgd.rules import IntervalAxis
 
 # Budgets that are tried, as shares of that of the user.
 _BUDGETS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 # Halves of the rows: thresholds are chosen by one and looked at on the other.
 _HALVES = 2
-
-THRESHOLDS_FILE = "thresholds.json"
 
 
 class GivesScores(Protocol):

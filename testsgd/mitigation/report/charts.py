@@ -229,6 +229,8 @@ def trade_off(summary: MitigationSummary) -> Figure | None:
         marked.append(Highlight(*place, f"{candidate.run}{kept}", _chosen(candidate), "more"))
     if before is not None:
         title = f"The original model, difference {size(before)} points"
+        if summary.fitted_anew is not None:
+            title += "; accuracy is that of the original fitted anew"
         marked.append(Highlight(0.0, before, "original", title, "more", shape="ring"))
     words, lost = words_for(summary.data.kind), limit / 100
     where = "estimated" if estimated(summary.split) else f"validation {words.many}"
@@ -288,6 +290,11 @@ def _about(summary: MitigationSummary, *, beyond: int) -> str:
         "cross-validation": "Accuracy lost is that of repeated cross-validation on "
         f"{everything}, and so are differences; left of zero is a gain.",
     }[split.evaluated_by]
+    if summary.fitted_anew is not None:
+        judged += (
+            " Zero is the accuracy of the original fitted anew; the ring is the difference of the "
+            "original as given."
+        )
     if beyond:
         are = "is" if beyond == 1 else "are"
         judged += f" {plural(beyond, 'model')} further right {are} not drawn."

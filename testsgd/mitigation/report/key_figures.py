@@ -5,6 +5,7 @@ from __future__ import annotations
 from testsgd.auditing.report.vocabulary import words_for
 from testsgd.mitigation.report import phrases
 from testsgd.mitigation.report.control_sentences import deciding_control
+from testsgd.mitigation.report.fitted_anew import against
 from testsgd.mitigation.report.phrases import FEW, NO_BREAK, accuracy, budget, largest
 from testsgd.mitigation.report.summary import ChangeSummary, MitigationSummary
 from testsgd.report.blocks import KeyFigure, KeyFigures, Standing
@@ -79,10 +80,11 @@ def _help(summary: MitigationSummary) -> KeyFigure:
 def _cost(summary: MitigationSummary) -> KeyFigure:
     question, words = "What did it cost?", words_for(summary.data.kind)
     limit = summary.settings.max_accuracy_drop
-    before = accuracy(summary.accuracy_before)
+    before, anew = accuracy(summary.accuracy_before), summary.fitted_anew
+    given = before if anew is None else accuracy(anew.accuracy_given)
     on = plural(summary.split.held_out, f"held-out {words.one}")
     if summary.chosen_run is None:
-        line = f"the original model is kept: {before} accuracy on {on}"
+        line = f"the original model is kept: {given} accuracy on {on}"
         where = phrases.judged_where(summary.split, words.many)
         tried = f"no candidate lost {budget(limit)} or less {where}"
         if any(candidate.allowed for candidate in summary.candidates):
@@ -94,9 +96,11 @@ def _cost(summary: MitigationSummary) -> KeyFigure:
     if kept is None:
         return KeyFigure(question, NOTHING)
     lines = [
-        f"of accuracy: {before} {_ARROW} {accuracy(kept.accuracy)} on {on}",
+        f"of accuracy: {before} {_ARROW} {accuracy(kept.accuracy)} on {on}{against(summary)}",
         f"allowed: {budget(limit)}",
     ]
+    if anew is not None:
+        lines.append(f"accuracy of the original as given: {given}")
     written = summary.written
     if written is not None:
         ends = phrases.accuracy_ends(written.held_out.accuracy)

@@ -6,6 +6,7 @@ from testsgd.auditing.report.provenance import data_facts, model_facts
 from testsgd.auditing.report.vocabulary import Words, words_for
 from testsgd.mitigation.report import charts, phrases
 from testsgd.mitigation.report.control_sentences import control_table
+from testsgd.mitigation.report.fitted_anew import against
 from testsgd.mitigation.report.key_figures import key_figures
 from testsgd.mitigation.report.notes import mitigation_notes
 from testsgd.mitigation.report.phrases import KINDS, STATUS_NAMES
@@ -199,7 +200,10 @@ def _paying(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if summary.written:
         who = f"What became of the held-out {words.many} as they are, before and after."
-        changes = "Changes are in points, with intervals of pairs: both models decide on each of "
+        changes = (
+            f"Changes are in points{against(summary)}, with intervals of pairs: both models decide "
+            "on each of "
+        )
         about = Heading("Accuracy of the model that was written")
         blocks = [
             Heading("Who pays"),
@@ -308,8 +312,8 @@ def _methods(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
         return ()
     over = ": the mean over the runs, and in brackets the lowest and the highest"
     about = (
-        "What else one might do, on the same splits. Changes of accuracy and differences are in "
-        f"points{over if len(summary.runs) > 1 else ''}."
+        "What else one might do, on the same splits. Differences are in points, and so are changes "
+        f"of accuracy{against(summary)}{over if len(summary.runs) > 1 else ''}."
     )
     curves = curves_table(summary)
     budgets = (
@@ -327,8 +331,9 @@ def _runs(summary: MitigationSummary, words: Words) -> tuple[Block, ...]:
     runs = len(summary.runs)
     times = f"Everything was done {runs} times, each time with random choices of its own. "
     about: Text = (
-        f"{times if runs > 1 else ''}Changes of accuracy and differences are in points. The models "
-        f"were chosen without the held-out {words.many}, which were looked at once, at the end. "
+        f"{times if runs > 1 else ''}Differences are in points, and so are changes of accuracy"
+        f"{against(summary)}. The models were chosen without the held-out {words.many}, which were "
+        "looked at once, at the end. "
         "The kinds of samples are explained ",
         Link("below", "meaning"),
         ".",

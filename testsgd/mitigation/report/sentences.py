@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from testsgd.auditing.report.vocabulary import Described, Words
 from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.fitted_anew import against, reference_name
 from testsgd.mitigation.report.phrases import (
     FEW,
     KINDS,
@@ -70,7 +71,7 @@ def runs_sentence(summary: MitigationSummary, words: Words) -> list[str]:
     sentences = [
         f"What to expect of the recipe: over {plural(len(runs), 'run')} {what} on held-out "
         f"{words.many} is {span}{middle}, and accuracy changes by "
-        f"{worst if worst == best else f'{worst} to {best}'} points."
+        f"{worst if worst == best else f'{worst} to {best}'} points{against(summary)}."
     ]
     if stood_in:
         sentences.append(
@@ -195,7 +196,7 @@ def paying_sentences(
     return sentences
 
 
-def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
+def guard_sentences(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
     """Write what became of both accuracies on each part, and what a constant model reaches."""
     changes = [
         f"on {name} {words.many} by {phrases.changed_accuracy(part.accuracy)} and "
@@ -203,20 +204,24 @@ def guard_sentences(written: WrittenSummary, words: Words) -> list[str]:
         for name, part in written.parts.items()
         if part.accuracy.change is not None and part.balanced.change is not None
     ]
-    sentences = [f"Accuracy and balanced accuracy change {series(changes)} points."]
+    measured = against(summary)
+    sentences = [f"Accuracy and balanced accuracy change{measured} {series(changes)} points."]
     drop = written.training.accuracy_drop
     by_labels = -100 * (written.training.accuracy.change or 0.0)
     if abs(drop - by_labels) > _SAME:
         sentences.append(
-            f"On training {words.many}, whose labels the original may have memorised, "
+            f"On training {words.many}, whose labels {reference_name(summary)} may have memorised, "
             f"cross-fitted probabilities expect a change of {accuracy_change(drop)} and "
             f"{accuracy_change(written.training.balanced_drop)}, and the guard goes by these."
         )
-    part = written.held_out
+    part, original = written.held_out, "the original model is"
+    if summary.fitted_anew is not None:
+        given = accuracy(summary.fitted_anew.accuracy_given)
+        original = f"the original as given is about {given}, {reference_name(summary)}"
     if part.constant is not None:
         sentences.append(
             f"To say “{written.constant_label}” of all would be right about "
-            f"{accuracy(part.constant)} of the held-out {words.many}; the original model is about "
+            f"{accuracy(part.constant)} of the held-out {words.many}; {original} about "
             f"{accuracy(part.accuracy.before)}, the new one about {accuracy(part.accuracy.after)}."
         )
     return sentences

@@ -5,6 +5,7 @@ from __future__ import annotations
 from testsgd.auditing.report.vocabulary import Words
 from testsgd.auditing.report.worse_off import Features
 from testsgd.mitigation.report import phrases
+from testsgd.mitigation.report.fitted_anew import against
 from testsgd.mitigation.report.phrases import FEW
 from testsgd.mitigation.report.summary import (
     GapSummary,
@@ -50,6 +51,7 @@ def side_effect(summary: MitigationSummary, written: WrittenSummary, words: Word
             allowed=settings.max_side_effect,
             allowed_loss=settings.max_group_accuracy_drop,
             features=phrases.features_of(summary.data),
+            reference=against(summary),
         )
     assert effects.worst is not None
     worst = effects.worst
@@ -74,18 +76,22 @@ def exceeded_text(
     allowed: float,
     allowed_loss: float,
     features: Features,
+    reference: str = "",
 ) -> str:
     """Write the gap that grew most, or else the group that lost most; one of them exceeded.
 
-    `allowed` is a share, `allowed_loss` in points; `features` are for the wording of groups.
+    `allowed` is a share, `allowed_loss` in points; `features` are for the wording of groups;
+    `reference` is written behind growths and losses that are not measured against the original.
     """
     if effects.exceeded:
         limit = size_points(allowed)
         return (
-            f"{_gap_grew(effects.exceeded[0], words, features)}, by more than the {limit} allowed"
+            f"{_gap_grew(effects.exceeded[0], words, features)}{reference}, by more than the "
+            f"{limit} allowed"
         )
     limit = phrases.budget(allowed_loss)
-    return f"{_accuracy_fell(effects.lossy[0], words, features)}, by more than the {limit} allowed"
+    fell = f"{_accuracy_fell(effects.lossy[0], words, features)}{reference}"
+    return f"{fell}, by more than the {limit} allowed"
 
 
 def worst_sentences(summary: MitigationSummary, written: WrittenSummary, words: Words) -> list[str]:
@@ -121,6 +127,7 @@ def gap_sentences(summary: MitigationSummary, written: WrittenSummary, words: Wo
         allowed=summary.settings.max_side_effect,
         allowed_loss=summary.settings.max_group_accuracy_drop,
         features=phrases.features_of(summary.data),
+        reference=against(summary),
     )
 
 
@@ -131,10 +138,12 @@ def effect_sentences(
     allowed: float,
     allowed_loss: float,
     features: Features,
+    reference: str = "",
 ) -> list[str]:
     """Write how many gaps grew, and how many groups lost, by more than is allowed.
 
-    `allowed` is a share, `allowed_loss` in points; `features` are for the wording of groups.
+    `allowed` is a share, `allowed_loss` in points; `features` are for the wording of groups;
+    `reference` is written behind growths and losses that are not measured against the original.
     """
     if not effects.gaps or effects.largest is None:
         return [
@@ -149,7 +158,7 @@ def effect_sentences(
     sentences = [
         f"Of {count(effects.gaps)} gaps between a group and {words.others} in selection rate, "
         f"true-positive rate, false-positive rate or accuracy {certain} grew by more than "
-        f"{size_points(allowed)} and by more than chance explains{unclear}."
+        f"{size_points(allowed)}{reference} and by more than chance explains{unclear}."
     ]
     shown = effects.exceeded[0] if effects.exceeded else effects.largest
     if shown.after > shown.before:
@@ -157,11 +166,11 @@ def effect_sentences(
         bound = "" if effects.exceeded else f", {_growth_bound(shown)}"
         grew = f"{_gap_grew(shown, words, features)}{_rates(shown, words)}"
         sentences.append(f"{start}{grew}{bound}.")
-    return sentences + _loss_sentences(effects, allowed_loss, words, features)
+    return sentences + _loss_sentences(effects, allowed_loss, words, features, reference)
 
 
 def _loss_sentences(
-    effects: SideEffectsSummary, allowed: float, words: Words, features: Features
+    effects: SideEffectsSummary, allowed: float, words: Words, features: Features, reference: str
 ) -> list[str]:
     """Write how many groups lost more accuracy than is allowed, in points, and which lost most."""
     most = effects.largest_loss
@@ -175,7 +184,7 @@ def _loss_sentences(
     return [
         f"Of {plural(effects.groups, 'group')} {certain} lost more than {phrases.budget(allowed)} "
         f"of accuracy and more than chance explains{unclear}. "
-        f"{_accuracy_fell(shown, words, features, start=True)}."
+        f"{_accuracy_fell(shown, words, features, start=True)}{reference}."
     ]
 
 

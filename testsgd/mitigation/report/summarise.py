@@ -24,6 +24,7 @@ from testsgd.mitigation.report.summary import (
     AuditChange,
     CandidateSummary,
     ComparisonSummary,
+    FittedAnewSummary,
     GroupChange,
     MitigationSummary,
     MitigationVerdict,
@@ -75,6 +76,7 @@ def summarise_mitigation(outcome: MitigationOutcome) -> MitigationSummary:
         refitted_as=outcome.refitter.kind,
         chosen_run=None if outcome.kept is None else outcome.kept.run,
         accuracy_before=outcome.standing.accuracy,
+        fitted_anew=_fitted_anew(outcome),
         accuracy_after=_over([performance.accuracy for performance in performances]),
         accuracy_drop=_over([run.accuracy_drop for run in runs]),
         balanced_before=outcome.standing.balanced_accuracy,
@@ -148,16 +150,32 @@ def _effects(
     audit: AuditComparison, target: Target
 ) -> tuple[CounterfactualSummary | None, CounterfactualSummary | None]:
     """Return what a target's terms change by themselves, before and after; nothing for rows."""
-    if not isinstance(audit.before, TextFindings):
-        return None, None
-    texts = audit.before.group_texts(np.arange(len(audit.before.rule_sets)))
+    return _effect(audit.before, target), _effect(audit.after, target)
+
+
+def _effect(findings: Findings | None, target: Target) -> CounterfactualSummary | None:
+    """Return what a target's terms change by themselves; nothing for rows."""
+    if not isinstance(findings, TextFindings):
+        return None
+    texts = findings.group_texts(np.arange(len(findings.rule_sets)))
     indices = np.flatnonzero(texts == target.rule_set.text).tolist()
-    if not indices:
-        return None, None
-    before, after = (
-        counterfactual_summary(findings, indices[0]) for findings in (audit.before, audit.after)
+    return counterfactual_summary(findings, indices[0]) if indices else None
+
+
+def _fitted_anew(outcome: MitigationOutcome) -> FittedAnewSummary | None:
+    """Write what the original fitted anew reaches; None if accuracies are of it as given."""
+    given, anew = outcome.given, outcome.fitted_anew
+    if given is None or anew is None:
+        return None
+    confidence = outcome.before.parameters.confidence
+    return FittedAnewSummary(
+        accuracy_given=given.accuracy,
+        balanced_given=given.balanced_accuracy,
+        held_out=[
+            rates_summary(anew.held_out, index, confidence) for index in range(len(outcome.targets))
+        ],
+        effects=[_effect(outcome.fitted_anew_audit, target) for target in outcome.targets],
     )
-    return before, after
 
 
 def _unfavourable(outcome: MitigationOutcome) -> str:
@@ -262,7 +280,10 @@ def _comparison(
         [_known_spread([float(run[index]) for run in figures]) for index in indices]
         for figures in (alternative.scores, alternative.held_out_scores)
     )
-    worst = max((target.held_out_before for target in targets), key=lambda rates: rates.score or 0)
+    # What loses nothing is the model that losses are measured against.
+    anew = _fitted_anew(outcome)
+    lossless = [target.held_out_before for target in targets] if anew is None else anew.held_out
+    worst = max(lossless, key=lambda rates: rates.score or 0)
     at_equal_accuracy = None
     if equal_change is not None:
         at_equal_accuracy = equal_accuracy(alternative.curve, worst, equal_change)

@@ -96,7 +96,10 @@ class ChangeSummary(Part):
 
 
 class PartSummary(Part):
-    """The original model and the one that was written, on one part of the rows, by their labels."""
+    """The original model and the one that was written, on one part of the rows, by their labels.
+
+    With `fitted_anew` figures before are of the original fitted anew.
+    """
 
     rows: Count = Field(description="rows or texts of that part")
     positives: Count = Field(description="those with the favourable label")
@@ -190,7 +193,9 @@ class LossSummary(Part):
     rules: list[RuleSummary] = Field(default_factory=list, description="the group's rules")
     text: str = Field(description="the group's rules as people write them")
     rows: Count = Field(description="its held-out rows")
-    before: Share = Field(description="its accuracy by the original model")
+    before: Share = Field(
+        description="its accuracy by the original model, or by the same fitted anew"
+    )
     after: Share = Field(description="the same, the model that was written")
     low: float = Field(
         description="lower confidence bound of the loss; the bounds of all groups hold at once"
@@ -427,6 +432,22 @@ class ComparisonSummary(Part):
     seconds: Duration = Field(None, description="wall-clock time of a run, on average")
 
 
+class FittedAnewSummary(Part):
+    """The original fitted anew to the training rows alone, beside the original as it was given."""
+
+    accuracy_given: Share = Field(
+        description="of the original as given on held-out rows; too good if it learnt from them"
+    )
+    balanced_given: Share = Field(description="mean of its held-out accuracies by label")
+    held_out: list[RatesSummary] = Field(
+        description="each target's rates by the original fitted anew, on the held-out rows"
+    )
+    effects: list[CounterfactualSummary | None] = Field(
+        default_factory=list,
+        description="for texts: what each target's terms change by themselves there",
+    )
+
+
 class MitigationVerdict(Part):
     """The outcome, the same in every view."""
 
@@ -465,15 +486,23 @@ class MitigationSummary(Part):
         description="of the original on held-out rows; where it may have learnt from them and is "
         "fitted anew, of the original fitted to the training rows alone"
     )
+    fitted_anew: FittedAnewSummary | None = Field(
+        None,
+        description="the original fitted anew, which accuracies before are of; null if they are "
+        "of the original as given (or in older results)",
+    )
     accuracy_after: RunRange = Field(
         description="on held-out rows, over the runs: what to expect of the recipe"
     )
     accuracy_drop: RunRange = Field(description="points lost on the held-out rows, over the runs")
     balanced_before: Share = Field(
-        description="mean of the original's held-out accuracies by label"
+        description="mean of held-out accuracies by label, of the model that `accuracy_before` is "
+        "of"
     )
     balanced_after: RunRange = Field(description="the same over the runs")
-    favourable_before: Share = Field(description="share of held-out rows that the original favours")
+    favourable_before: Share = Field(
+        description="share of held-out rows that the model of `accuracy_before` favours"
+    )
     favourable_after: RunRange = Field(description="the same over the runs")
     written: WrittenSummary | None = Field(
         None,
@@ -504,4 +533,7 @@ class MitigationSummary(Part):
     def _is_consistent(self) -> Self:
         if self.written is not None:
             check_equal_lengths({"targets": self.targets, "written.targets": self.written.targets})
+        anew = self.fitted_anew
+        if anew is not None:
+            check_equal_lengths({"targets": self.targets, "fitted_anew.held_out": anew.held_out})
         return self

@@ -304,12 +304,20 @@ def comparisons_table(summary: MitigationSummary) -> Table:
     before = size(largest(target.before.score for target in summary.targets))
     held_out = size(largest(target.held_out_before.score for target in summary.targets))
     own_time = sum(run.seconds or 0.0 for run in summary.runs) / max(len(summary.runs), 1)
+    anew, reached = summary.fitted_anew, summary.accuracy_before
+    given = reached if anew is None else anew.accuracy_given
+    drop = accuracy_change(100 * (reached - given))
     rows = [
         Row(
-            ("Original model", before, held_out, accuracy_change(0.0), NOTHING, NOTHING),
-            about=f"As it was, with an accuracy of {accuracy(summary.accuracy_before)}.",
+            ("Original model", before, held_out, drop, NOTHING, NOTHING),
+            about=f"As it was, with an accuracy of {accuracy(given)}.",
         )
     ]
+    if anew is not None:
+        left = size(largest(rates.score for rates in anew.held_out))
+        cells = ("Original fitted anew", NOTHING, left, accuracy_change(0.0), NOTHING, NOTHING)
+        about = f"To the training {words.many} alone, with an accuracy of {accuracy(reached)}."
+        rows.append(Row(cells, about=about))
     part = None if written is None else written.held_out
     if written and part and part.constant is not None and part.accuracy.before is not None:
         # What says the same of all makes no difference at all.

@@ -18,6 +18,12 @@ from testsgd.mitigation.report.control_sentences import (
     control_too_few,
     deciding_control,
 )
+from testsgd.mitigation.report.fitted_anew import (
+    against,
+    fitted_anew_sentences,
+    left_by_fitting,
+    reference_name,
+)
 from testsgd.mitigation.report.phrases import FEW, accuracy, budget, enough, judged_where
 from testsgd.mitigation.report.sentences import (
     caveats,
@@ -274,24 +280,28 @@ def mitigation_verdict(summary: MitigationSummary) -> MitigationVerdict:
                 *no_candidate_sentences(summary, words),
                 *control_change_sentences(summary),
                 *few_sentence(summary, words),
+                *fitted_anew_sentences(summary, words),
                 *comparison_sentence(summary, None),
                 *doubts,
             ],
         )
     outcome = _Outcome(summary, written, words)
     status = outcome.status()
+    # What fitting anew leaves of control effects is not measured.
+    left = "" if outcome.by_control else left_by_fitting(summary, words)
     return MitigationVerdict(
         status=status,
         exit_code=EXIT_CODES.get(status, 1),
-        headline=_headline(status, outcome) + _besides(status, outcome),
+        headline=_headline(status, outcome) + left + _besides(status, outcome),
         sentences=[
             *control_change_sentences(summary),
             *worst_sentences(summary, written, words),
+            *fitted_anew_sentences(summary, words),
             *gap_sentences(summary, written, words),
             held_out_sentence(summary.split, written, words),
             *caveats(summary, written, words),
             *paying_sentences(summary, written, words),
-            *guard_sentences(written, words),
+            *guard_sentences(summary, written, words),
             *few_sentence(summary, words),
             *runs_sentence(summary, words),
             *other_groups_sentences(summary, words),
@@ -311,7 +321,7 @@ def _nothing_kept(summary: MitigationSummary, words: Words) -> str:
     if any(phrases.within(candidate, limit) for candidate in summary.candidates):
         return (
             f"Each retrained model {near} decides or is right one way less than half as often as "
-            f"the original, or loses too much of balanced accuracy, {stays}"
+            f"{reference_name(summary)}, or loses too much of balanced accuracy, {stays}"
         )
     return f"No retrained model stayed {near}, {stays}"
 
@@ -323,6 +333,7 @@ def _headline(status: Status, outcome: _Outcome) -> str:
     down = "" if outcome.by_control else _levelled_down(outcome)
     held_out = outcome.written.held_out.accuracy
     paid = f"{phrases.cost(-100 * (held_out.change or 0.0))}{_ends(held_out)}"
+    paid += against(outcome.summary)
     match status:
         case "accuracy_lost":
             return f"{change}, but {_lost(outcome.losses()[0], outcome)}.{down}"
@@ -442,8 +453,8 @@ def _lost(loss: Loss, outcome: _Outcome) -> str:
     change = part.balanced if loss.balanced else part.accuracy
     ends = _ends(change) if loss.part == "held-out" else ""
     return (
-        f"{what} {_where(loss.part, outcome)} fell by {loss.drop:.2f} points{ends}, more than the "
-        f"{loss.limit:.10g} allowed"
+        f"{what} {_where(loss.part, outcome)} fell by {loss.drop:.2f} points{ends}"
+        f"{against(outcome.summary)}, more than the {loss.limit:.10g} allowed"
     )
 
 
@@ -460,8 +471,8 @@ def _one_sided(outcome: _Outcome) -> str:
         right, key=lambda item: item[0][1] / item[0][0] if item[0][0] else float("inf")
     )
     return (
-        f"{_where(name, outcome)}, of {count(of)} {whose} it is right about {count(after)}, the "
-        f"original about {count(before)}"
+        f"{_where(name, outcome)}, of {count(of)} {whose} it is right about {count(after)}, "
+        f"{reference_name(outcome.summary)} about {count(before)}"
     )
 
 
