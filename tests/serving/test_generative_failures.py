@@ -266,6 +266,16 @@ def test_cookies_and_hops_stay_where_they_belong() -> None:
     assert not {"x-hop", "x-testsgd-tenant"} & sent.keys()
 
 
+def test_metrics_count_chats_that_pass_as_they_are_not_neutral() -> None:
+    with standing_before(FakeModel()) as (_, address):
+        for role in ("system", "assistant"):
+            asked_again = {"role": "user", "content": "The nurse was tired"}
+            chat = {"messages": [{"role": role, "content": "She is here."}, asked_again]}
+            asked(address, {"model": "fake", **chat}, path="/v1/chat/completions")
+        text = asked(address, b"", path="/metrics", method="GET")[2].decode()
+    assert 'testsgd_not_neutral_total{requirement="gender"} 2.0' in text
+
+
 def test_metrics_count_what_happened() -> None:
     with standing_before(FakeModel()) as (_, address):
         for _ in range(3):

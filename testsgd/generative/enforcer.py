@@ -188,7 +188,7 @@ class Enforcer:
                 remedy="give the prompt as a text, or ModelRequest(messages=...) of a chat",
             )
         name = ticket or uuid.uuid4().hex
-        concerned = self._concerned(original)
+        concerned, not_neutral = self._concerned(original)
         asked = self._reserve(name, tenant, concerned)
         wanted = tuple(self._value_request(required, value) for required, value in asked)
         return Ticket(
@@ -198,6 +198,7 @@ class Enforcer:
             edited=ask_for(original, wanted, nouns=self._nouns(concerned)),
             wanted=wanted,
             requirements=tuple(required.name for required in concerned),
+            not_neutral=tuple(required.name for required in not_neutral),
         )
 
     def finish(self, ticket: Ticket, output: Output | None) -> Finished:
@@ -430,18 +431,23 @@ class Enforcer:
         """Close the state; the enforcer cannot be used any more."""
         self.store.close()
 
-    def _concerned(self, request: ModelRequest) -> tuple[Requirement, ...]:
-        """Return the requirements that the output of a request belongs to.
+    def _concerned(
+        self, request: ModelRequest
+    ) -> tuple[tuple[Requirement, ...], tuple[Requirement, ...]]:
+        """Return the requirements that the output of a request belongs to, and would but for words.
 
         The prompt fulfils the condition, and is neutral (Algorithm 1, line 4). Every message of a
-        chat steers what the model writes, its own earlier answers too, so all must be neutral.
+        chat steers what the model writes, its own earlier answers too, so all must be neutral. For
+        the second requirements it is not.
         """
         prompt = request.text
         whole = request.whole_text
-        return tuple(
-            required
-            for required in self._requirements.values()
-            if self._fulfils(prompt, required) and self._judge.is_neutral(whole, required.grouping)
+        fulfilled = [one for one in self._requirements.values() if self._fulfils(prompt, one)]
+        neutral = [self._judge.is_neutral(whole, required.grouping) for required in fulfilled]
+        judged = list(zip(fulfilled, neutral, strict=True))
+        return (
+            tuple(required for required, is_neutral in judged if is_neutral),
+            tuple(required for required, is_neutral in judged if not is_neutral),
         )
 
     def _fulfils(self, prompt: str, required: Requirement) -> bool:

@@ -31,6 +31,8 @@ class Ticket:
     edited: EditedRequest  # What the model gets.
     wanted: tuple[ValueRequest, ...] = ()  # The values that are asked for.
     requirements: tuple[str, ...] = ()  # The requirements whose sequence the output belongs to.
+    # Those whose condition it fulfils, but for which a word of a value keeps it from counting.
+    not_neutral: tuple[str, ...] = ()
     tries: int = 1  # How often the model has been asked, this time included.
 
     @property

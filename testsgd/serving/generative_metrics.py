@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from testsgd.errors import MissingExtraError
@@ -42,6 +42,12 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self._registry,
         )
+        self._not_neutral = prometheus_client.Counter(
+            "testsgd_not_neutral",
+            "Requests that pass and do not count, as words in them ask for a value.",
+            ["requirement"],
+            registry=self._registry,
+        )
         self._registry.register(_StateCollector(enforcer))
 
     def note(self, endpoint: str, status: int, added: float | None) -> None:
@@ -49,6 +55,11 @@ class Metrics:
         self._requests.labels(endpoint, str(status)).inc()
         if added is not None:
             self._added.observe(max(0.0, added))
+
+    def note_not_neutral(self, requirements: Iterable[str]) -> None:
+        """Count a request for each requirement that it would belong to if it were neutral."""
+        for requirement in requirements:
+            self._not_neutral.labels(requirement).inc()
 
     def text(self) -> bytes:
         """Return the numbers in the text format."""

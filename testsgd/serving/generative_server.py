@@ -441,6 +441,7 @@ class _Enforced:
             ticket = await server.enforced(begin, len(text), original)
         except TestSGDError as error:
             raise api_error(error) from error
+        server.numbers.note_not_neutral(ticket.not_neutral)
         exchange = Exchange(server, self._kind, text=text, body=body, headers=headers, spent=spent)
         if self._kind != "images" and body.get("stream") is True:
             return await exchange.stream(ticket, request.receive, send)
