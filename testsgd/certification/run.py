@@ -42,7 +42,7 @@ from testsgd.certification.search import (
     fingerprint,
     is_small,
     read_checkpoint,
-    regions_of_everybody,
+    regions_of_enumeration,
     regions_of_search,
     write_checkpoint,
 )
@@ -350,7 +350,7 @@ def _enumerate(task: _Task, rows: PartitionRows | None) -> Certification:
         counterexamples=examples,
         counterexamples_found=int(weighty.unfair.sum()),
         only_decision=labels[first] if only else None,
-        regions=regions_of_everybody(enumeration, task.domain, task.problem.axes, count),
+        regions=regions_of_enumeration(enumeration, task.domain, task.problem.axes, count),
         within_rounding=enumeration.within_rounding,
         however_rounded=_however_rounded(enumeration),
     )

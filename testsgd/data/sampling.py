@@ -95,7 +95,20 @@ def cluster_numbers(keys: pd.Series[Any]) -> NDArray[np.int64]:
 
 
 def check_some_keys(keys: pd.Series[Any], *, where: str) -> None:
-    """Raise a :class:`DataError` if no row has a key; `where` is what an error names."""
+    """Check that some row has a key.
+
+    Parameters
+    ----------
+    keys : pandas.Series, shape (n,)
+        Whom each row is about.
+    where : str
+        What an error names.
+
+    Raises
+    ------
+    DataError
+        If all of them are missing.
+    """
     if keys.isna().all():
         raise DataError(
             f"no row has a value of {str(keys.name or where)!r}, so it says of none whom it is "

@@ -256,6 +256,11 @@ def without_metrics(y_pred: Any, y_true: Any, options: Mapping[str, Any]) -> str
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> without_metrics([0.2, 0.9], None, {})
+    'give a column of decisions in place of scores or numbers'
     """
     asked = {*ONLY_FOR_METRICS, "sample_weight"}
     others = {option: value for option, value in options.items() if option not in asked}

@@ -80,7 +80,24 @@ def decision_scores(
 
 
 def texts_of_classes(classes: Any, read_as: Mapping[str, str]) -> list[str]:
-    """Return the labels that a model's classes stand for."""
+    """Return the labels that a model's classes stand for.
+
+    Parameters
+    ----------
+    classes : array-like, shape (classes,)
+        As scikit-learn's ``classes_`` lists them.
+    read_as : mapping of str to str
+        The labels that codes stand for; other texts are labels themselves.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> texts_of_classes([0, 1, 2], {"0": "no", "1": "yes"})
+    ['no', 'yes', '2']
+    """
     texts = [category_text(value) for value in np.asarray(classes, dtype=object).ravel()]
     return [read_as.get(text, text) for text in texts]
 

@@ -419,6 +419,12 @@ def booster_model(booster: Any) -> FileModel | NumbersModel:
     Returns
     -------
     FileModel or NumbersModel
+        Of a regression, or a ranking, a model of numbers.
+
+    Raises
+    ------
+    ModelError
+        If the objective of a booster of LightGBM is unknown.
     """
     if is_booster(booster, "xgboost"):
         return xgboost_model(booster)

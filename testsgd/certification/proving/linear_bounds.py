@@ -362,6 +362,16 @@ def only_decision(problem: Problem) -> int | None:
     """Return the decision that bounds of the whole domain prove of all of it; None if they do not.
 
     A domain may get one decision all over without these bounds being narrow enough to prove it.
+
+    Parameters
+    ----------
+    problem : Problem
+        The network and its domain, whose axes are bounded as one box, shapes (1, inputs).
+
+    Returns
+    -------
+    int or None
+        The index of the label that every input of the domain gets.
     """
     bounds = bound(problem, problem.axes.low[None], problem.axes.high[None])
     sure, _ = winners(problem, bounds.low > problem.above, bounds.high < problem.below)

@@ -132,7 +132,7 @@ def _figures(summary: CertificationSummary) -> KeyFigures:
     left = KeyFigure(
         "Undecided",
         wording.bound(texts.undecided, "≤"),
-        ("nothing is proved of the rest" if proved.undecided else "nobody is left",),
+        ("nothing is proved of the rest" if proved.undecided else "none are left",),
     )
     if summary.however_rounded is not None:
         left = KeyFigure(

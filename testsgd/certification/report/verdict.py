@@ -247,7 +247,7 @@ def _ends(
     """Return the least and the most that a share can be: all but what is proved of the other.
 
     The most is not the sum with the undecided share, which was rounded when it was made: a sum of
-    1 - 1e-16 must not say that not everybody can be fair. Of counted people both ends are quotients
+    1 - 1e-16 must not say that not all can be fair. Of counted people both ends are quotients
     of counts, rounded once, as the limit 0.6 is: so 3 of 5 are equal to it.
     """
     if people is not None:

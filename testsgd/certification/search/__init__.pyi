@@ -12,7 +12,7 @@ from .enumeration import sure_decisions as sure_decisions
 from .partition import PartitionRows as PartitionRows
 from .partition import parted as parted
 from .regions import box_text as box_text
-from .regions import regions_of_everybody as regions_of_everybody
+from .regions import regions_of_enumeration as regions_of_enumeration
 from .regions import regions_of_search as regions_of_search
 from .remainder import Draws as Draws
 from .remainder import draw_falsified as draw_falsified

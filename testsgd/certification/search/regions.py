@@ -92,14 +92,14 @@ def regions_of_search(
     return tuple(regions)
 
 
-def regions_of_everybody(
-    everybody: Enumeration, domain: Domain, axes: Axes, count: int
+def regions_of_enumeration(
+    enumeration: Enumeration, domain: Domain, axes: Axes, count: int
 ) -> tuple[Region, ...]:
     """Describe where the unfair people of an enumeration are, by the leaves of a decision tree.
 
     Parameters
     ----------
-    everybody : Enumeration
+    enumeration : Enumeration
         All people of the domain.
     domain : Domain
         The domain.
@@ -117,27 +117,27 @@ def regions_of_everybody(
     # Imported here: more than a second, which only this needs.
     from sklearn.tree import DecisionTreeClassifier
 
-    unfair = everybody.answers.unfair
+    unfair = enumeration.answers.unfair
     if count == 0 or not unfair.any():
         return ()
     leaf = np.zeros(len(unfair), dtype=np.int64)
     if not unfair.all():
         tree = DecisionTreeClassifier(max_leaf_nodes=max(2, count), random_state=0)
-        known = everybody.weights > 0
+        known = enumeration.weights > 0
         # Trees round to float32, which holds the steps from the lowest values exactly.
-        steps = everybody.answers.points - everybody.answers.points.min(axis=0)
-        tree.fit(steps[known], unfair[known], sample_weight=everybody.weights[known])
+        steps = enumeration.answers.points - enumeration.answers.points.min(axis=0)
+        tree.fit(steps[known], unfair[known], sample_weight=enumeration.weights[known])
         leaf = tree.apply(steps)
     regions = []
     for index in np.unique(leaf):
         inside = leaf == index
-        falsified = everybody.share(inside & unfair)
+        falsified = enumeration.share(inside & unfair)
         if falsified == 0:
             continue
-        points = everybody.answers.points[inside]
+        points = enumeration.answers.points[inside]
         rules = _conditions(domain, axes, points.min(axis=0), points.max(axis=0))
-        fair = everybody.share(inside & ~unfair)
-        share = everybody.share(inside)
+        fair = enumeration.share(inside & ~unfair)
+        share = enumeration.share(inside)
         regions.append(region_of(rules, share, fair, falsified, 0.0))
     return tuple(sorted(regions, key=lambda region: -region.falsified))[:count]
 
