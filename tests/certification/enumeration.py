@@ -1,8 +1,9 @@
 """The truth by brute force: every person of a small domain, every protected value, every rounding.
 
 Nothing here uses the arithmetic of the package: the networks are run again, sum by sum, in float64,
-in the model's own precision, and once more with the terms of each sum added backwards. What is
-proved must hold for all three.
+and in the model's own precision with the terms of each sum added forwards and backwards, with the
+bias last or first, each product rounded by itself or together with the addition (fused, as most
+processors do). What is proved must hold for all of them.
 """
 
 from __future__ import annotations
@@ -80,7 +81,10 @@ def truth_of(network: FeedForward, domain: Domain) -> Truth:
         values = np.empty((len(people), len(domain.inputs)))
         values[:, free] = people
         values[:, protected] = combination
-        runs = [run(network, values, network.precision, backwards=side) for side in (False, True)]
+        runs = [
+            run(network, values, network.precision, backwards=side, fused=fused, bias_first=first)
+            for fused, first, side in itertools.product((False, True), repeat=3)
+        ]
         runs.append(run(network, values, "float64"))
         answers.append(first_decision(network, runs[0]))
         possible.append(np.any([allowed(network, sums) for sums in runs], axis=0))
@@ -104,9 +108,18 @@ def everybody(domain: Domain) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def run(
-    network: FeedForward, values: NDArray[np.float64], precision: str, *, backwards: bool = False
+    network: FeedForward,
+    values: NDArray[np.float64],
+    precision: str,
+    *,
+    backwards: bool = False,
+    fused: bool = False,
+    bias_first: bool = False,
 ) -> NDArray[np.floating]:
-    """Compute the last layer's sums, the terms of a sum one by one from its first or last."""
+    """Compute the last layer's sums, the terms of a sum one by one from its first or last.
+
+    Of a fused multiplication and addition only the sum is rounded: computed here with more digits.
+    """
     columns = []
     for place, given in enumerate(network.inputs):
         if isinstance(given.columns, CategoryColumns):
@@ -115,14 +128,19 @@ def run(
             scaled = values[:, place, None] * given.columns.multiplier
             columns.append(scaled + given.columns.constant)
     current = np.concatenate(columns, axis=1).astype(precision)
+    longer = np.float64 if precision == "float32" else np.longdouble
     for layer in network.layers:
         weights = layer.weights.astype(precision)
-        bias = layer.bias.astype(precision)
+        bias = np.broadcast_to(layer.bias.astype(precision), (len(values), len(layer.bias)))
         order = range(len(weights))
-        sums = np.zeros((len(values), len(bias)), dtype=precision)
+        sums = bias if bias_first else np.zeros(bias.shape, dtype=precision)
         for place in reversed(order) if backwards else order:
-            sums = sums + current[:, place, None] * weights[place]
-        current = _activated(sums + bias, layer)
+            column = current[:, place, None]
+            if fused:
+                sums = (sums + column.astype(longer) * weights[place]).astype(precision)
+            else:
+                sums = sums + column * weights[place]
+        current = _activated(sums if bias_first else sums + bias, layer)
     return current
 
 
