@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -76,12 +77,35 @@ def server() -> Iterator[PostgreSQLServer]:
         started.stop()
 
 
+@pytest.fixture(scope="module")
+def started_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Start Spark in this process; it needs PySpark and a Java runtime."""
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None:
+        pytest.skip("there is no Java runtime")
+    started = (
+        sql.SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("spark")))
+        .getOrCreate()
+    )
+    yield started
+    started.stop()
+
+
+def in_spark(query: str) -> str:
+    """Return a query whose made-up table has Spark's types; the rest stays as it was written."""
+    text = query.replace("AS varchar)", "AS string)")
+    return text.replace("AS double precision)", "AS double)")
+
+
 @pytest.fixture(
     params=[
         "duckdb",
         "postgres",
         "spark",
         pytest.param("server", marks=[pytest.mark.postgresql, pytest.mark.slow]),
+        pytest.param("started_spark", marks=pytest.mark.slow),
     ]
 )
 def ask(request: pytest.FixtureRequest) -> Ask:
@@ -97,6 +121,10 @@ def ask(request: pytest.FixtureRequest) -> Ask:
                 found = connection.execute(query)
                 names = [column.name for column in found.description or ()]
                 frame = pd.DataFrame(found.fetchall(), columns=names)
+        elif request.param == "started_spark":
+            query = write(*arguments, dialect="spark", **options)
+            found = request.getfixturevalue("started_spark").sql(in_spark(query))
+            frame = pd.DataFrame([tuple(row) for row in found.collect()], columns=found.columns)
         else:
             query = write(*arguments, dialect=request.param, **options)
             with duckdb.connect() as connection:
