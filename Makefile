@@ -154,7 +154,8 @@ libraries: ## Try models and tables of PyTorch, MLflow and PySpark, on this mach
 	$(VENV)-libraries/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(VENV)-libraries/bin/python -m pip install --quiet --editable '.[all,torch,mlflow]' --group test fastapi pyspark
 	$(VENV)-libraries/bin/python -m pytest $(PYTEST) tests/models tests/metrics/test_rows_elsewhere.py \
-		tests/metrics/test_missing_numbers_in_queries.py tests/docs/test_examples.py -k "torch or PyTorch or mlflow or MLflow or Spark or spark"
+		tests/metrics/test_missing_numbers_in_queries.py tests/docs/test_examples.py \
+		-k "torch or PyTorch or mlflow or MLflow or Spark or spark"
 
 lint: $(VENV)/developing ## Check style, types and the packages' dependencies
 	$(BIN)/ruff check .
