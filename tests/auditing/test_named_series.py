@@ -22,6 +22,7 @@ SERIES: dict[str, tuple[Callable[[], Any], str]] = {
     "chunks of Arrow": (lambda: pa.chunked_array([SEX]), "group"),
     "an array of Arrow": (lambda: pa.array(SEX), "group"),
     "a column of a table": (lambda: pa.table({"sex": SEX})["sex"], "group"),
+    "a batch of rows": (lambda: pa.table({"sex": SEX}).to_batches()[0], "sex"),
     "in a mapping": (lambda: {"sex": pl.Series(SEX)}, "sex"),
 }
 

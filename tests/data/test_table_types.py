@@ -104,6 +104,7 @@ FRAMES: dict[str, Callable[[], Any]] = {
     "polars enum": polars(letter=pl.Enum(["c", "b", "a"])),
     "polars floats": polars(code=pl.Float64, whole=pl.Float64, label=pl.Float32),
     "pyarrow": lambda: pa.table(CELLS),
+    "batch": lambda: pa.table(CELLS).to_batches()[0],
     "other order, more columns": lambda: frame()[NAMES[::-1]].assign(more="x"),
     "odd index": lambda: frame().set_axis([4, 4, -1, 0, 2]),
 }

@@ -280,8 +280,8 @@ def series_of(values: Any) -> pd.Series[Any] | None:
     if isinstance(column, nw.Series):
         # Of Arrow, whose cells are no values of Python, or of Polars.
         return numbers_of_arrow(pd.Series(column.to_list(), name=column.name or None))
-    if hasattr(values, "to_pylist"):
-        # An array of Arrow of one piece, which narwhals does not know.
+    if hasattr(values, "to_pylist") and not hasattr(values, "column_names"):
+        # An array of Arrow of one piece, which narwhals does not know; no batch of rows.
         return numbers_of_arrow(pd.Series(values.to_pylist()))
     return None
 

@@ -427,7 +427,7 @@ def as_pandas(data: Any, *, where: str = "the data") -> pd.DataFrame | None:
     if isinstance(data, pd.DataFrame):
         return without_decimals(data)
     try:
-        frame = nw.from_native(data, eager_only=True)
+        frame = nw.from_native(_table_of_batch(data), eager_only=True)
     except TypeError:
         return None
     except nw.exceptions.DuplicateError:
@@ -435,6 +435,15 @@ def as_pandas(data: Any, *, where: str = "the data") -> pd.DataFrame | None:
         raise
     # Column by column through numpy: pyarrow is not needed to leave polars.
     return pd.DataFrame({name: _column(frame[name]) for name in frame.columns})
+
+
+def _table_of_batch(data: Any) -> Any:
+    """Return a record batch of Arrow, which narwhals does not know, as a table; others as is."""
+    if type(data).__module__.startswith("pyarrow") and type(data).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        return pa.Table.from_batches([data])
+    return data
 
 
 def check_one_level(frame: pd.DataFrame, *, where: str) -> None:
