@@ -60,7 +60,7 @@ def test_answers_of_another_model_are_not_kept(fails: Run, people: Path) -> None
 def test_an_endpoint_that_is_down_is_one_line(
     fails: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("testsgd.models.posting._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("testsgd.models.posting.FIRST_PAUSE", 0.01)
     error = fails("audit", people.name, "--sensitive", "sex", "--model", "http://127.0.0.1:1/")
     assert "127.0.0.1:1" in error
 

@@ -35,6 +35,9 @@ class Upstream:
     prompts: list[str] = field(default_factory=list)
     obeys: bool = True
     fails: bool = False
+    failures_to_come: list[int] = field(
+        default_factory=list
+    )  # Their status; the first comes first.
 
     def text(self, prompt: str) -> str:
         return MALE if self.obeys and "must be male" in prompt else FEMALE
@@ -65,6 +68,9 @@ def upstream() -> Iterator[Upstream]:
             model.bodies.append(body)
             prompt = prompt_of(body)
             model.prompts.append(prompt)
+            if model.failures_to_come:
+                self.reply(model.failures_to_come.pop(0), b"busy", "text/plain")
+                return
             if model.fails:
                 self.reply(400, b'{"error": {"message": "no", "type": "x", "code": "x"}}')
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,29 @@ def test_a_model_that_does_not_answer_is_one_line(command: Run, model: Upstream,
     code, _, error = command(name, "--upstream", "http://127.0.0.1:1/v1")
     assert code == 2
     assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("ask", "-n", "6"), ("calibrate", "-n", "2"), ("neutral",)],
+    ids=lambda words: words[0],
+)
+def test_a_model_is_asked_again_after_a_passing_trouble(
+    command: Run, model: Upstream, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("testsgd.generative.upstream.FIRST_PAUSE", 0.01)
+    code, _, _ = command(*words, "--upstream", model.url)
+    shutil.rmtree("outputs", ignore_errors=True)
+    asked = list(model.prompts)
+    model.prompts.clear()
+    model.failures_to_come += [503, 429, 500]
+    assert command(*words, "--upstream", model.url)[0] == code
+    assert model.prompts == [asked[0]] * 3 + asked
+    shutil.rmtree("outputs", ignore_errors=True)
+    model.failures_to_come += [500] * 9
+    code, _, error = command(*words, "--upstream", model.url)
+    assert code == 2
+    assert "500" in error
 
 
 def test_a_calibration_counts_and_is_written(command: Run, model: Upstream) -> None:

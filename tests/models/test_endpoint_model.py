@@ -26,7 +26,7 @@ QUICK: dict[str, Any] = {"replicates": 99, "stability": 0}
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(posting, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(posting, "FIRST_PAUSE", 0.01)
 
 
 def people() -> pd.DataFrame:

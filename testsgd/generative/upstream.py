@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import time
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
@@ -12,6 +13,7 @@ from testsgd.errors import MissingExtraError, ModelError
 from testsgd.generative.asking import ModelRequest
 from testsgd.generative.readers import Output
 from testsgd.generative.specification import Endpoint, UpstreamPart
+from testsgd.models.posting import FIRST_PAUSE, LONGEST_PAUSE, TOO_MANY_REQUESTS, asked_pause
 
 _PATHS: dict[Endpoint, str] = {
     "completions": "/completions",
@@ -21,6 +23,16 @@ _PATHS: dict[Endpoint, str] = {
 # Set by `testsgd generative serve`: the values that were asked for.
 ASKED_HEADER = "x-testsgd-asked"
 _SHOWN = 120
+_OK = 200
+
+
+class _PassingError(Exception):
+    """What may be over when the request is sent again."""
+
+    def __init__(self, error: ModelError, *, asked_pause: float = 0.0) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.asked_pause = asked_pause  # Seconds that the model asks to wait.
 
 
 class Upstream:
@@ -32,6 +44,10 @@ class Upstream:
         Address of the interface, such as ``http://127.0.0.1:8080/v1``.
     settings : UpstreamPart
         Which endpoint, which model, further keys of each request.
+    retries : int
+        How often a request is sent again after a passing trouble: a status of 429 or of 500 and
+        more, or no answer where there were answers before. Each pause is twice as long as the last,
+        or as long as the model asks for.
 
     Examples
     --------
@@ -41,9 +57,11 @@ class Upstream:
     {'prompt': 'The nurse was tired, so', 'seed': 3}
     """
 
-    def __init__(self, url: str, settings: UpstreamPart) -> None:
+    def __init__(self, url: str, settings: UpstreamPart, *, retries: int = 4) -> None:
         self.url = url.rstrip("/")
         self.settings = settings
+        self.retries = retries
+        self._has_answered = False
         self._client: Any = None
 
     def body(self, request: ModelRequest, *, seed: int | None = None) -> dict[str, Any]:
@@ -92,21 +110,7 @@ class Upstream:
         MissingExtraError
             If httpx is not installed.
         """
-        client = self._opened()
-        import httpx
-
-        url = self.url + _PATHS[self.settings.endpoint]
-        try:
-            answer = client.post(url, json=self.body(request, seed=seed))
-        except httpx.TimeoutException as error:
-            what = f"no answer within {self.settings.timeout:g} s"
-            raise self._error(what, "raise upstream.timeout, or ask a faster model") from error
-        except httpx.HTTPError as error:
-            reason = str(error) or type(error).__name__
-            raise self._error(f"no answer ({reason})", "see whether it runs there") from error
-        if answer.status_code != 200:
-            seen = " ".join(answer.text.split())[:_SHOWN]
-            raise self._error(f"status {answer.status_code}: {seen}", "see what it says")
+        answer = self._posted(self.body(request, seed=seed))
         try:
             output = output_of(answer.json(), self.settings.endpoint)
         except (ValueError, LookupError, TypeError, binascii.Error) as error:
@@ -114,6 +118,48 @@ class Upstream:
             what = f"the answer has no output: {seen!r}"
             raise self._error(what, "choose another upstream.endpoint") from error
         return output, asked_values(answer.headers.get(ASKED_HEADER, ""))
+
+    def _posted(self, body: dict[str, Any]) -> Any:
+        """Send a body, again after a passing trouble, and return the answer of status 200."""
+        pause = FIRST_PAUSE
+        for retries_left in range(self.retries, -1, -1):
+            try:
+                return self._post_once(body)
+            except _PassingError as trouble:
+                if not retries_left or trouble.asked_pause > LONGEST_PAUSE:
+                    raise trouble.error from trouble.__cause__
+                time.sleep(max(pause, trouble.asked_pause))
+                pause *= 2
+        raise AssertionError("the last try returns or raises")
+
+    def _post_once(self, body: dict[str, Any]) -> Any:
+        """Send a body once.
+
+        Before the first answer a model that cannot be reached is a mistake, which is said at once.
+        """
+        client = self._opened()
+        import httpx
+
+        try:
+            answer = client.post(self.url + _PATHS[self.settings.endpoint], json=body)
+        except httpx.HTTPError as error:
+            trouble = self._no_answer(error, is_late=isinstance(error, httpx.TimeoutException))
+            raise (_PassingError(trouble) if self._has_answered else trouble) from error
+        if answer.status_code == _OK:
+            self._has_answered = True
+            return answer
+        seen = " ".join(answer.text.split())[:_SHOWN]
+        refusal = self._error(f"status {answer.status_code}: {seen}", "see what it says")
+        if answer.status_code == TOO_MANY_REQUESTS or answer.status_code >= 500:
+            raise _PassingError(refusal, asked_pause=asked_pause(answer.headers.get("Retry-After")))
+        raise refusal
+
+    def _no_answer(self, error: Exception, *, is_late: bool) -> ModelError:
+        if is_late:
+            what = f"no answer within {self.settings.timeout:g} s"
+            return self._error(what, "raise upstream.timeout, or ask a faster model")
+        reason = str(error) or type(error).__name__
+        return self._error(f"no answer ({reason})", "see whether it runs there")
 
     def close(self) -> None:
         """Close the connections."""

@@ -15,12 +15,12 @@ from typing import Any
 from testsgd.errors import ModelError
 
 # The first pause before a request is sent again, in seconds; each further one is twice as long.
-_FIRST_PAUSE = 0.5
+FIRST_PAUSE = 0.5
 
 # The longest pause that an endpoint may ask for, in seconds.
-_LONGEST_PAUSE = 300.0
+LONGEST_PAUSE = 300.0
 
-_TOO_MANY_REQUESTS = 429
+TOO_MANY_REQUESTS = 429
 
 # How much is read of an answer that only explains an error, in bytes, and shown, in characters.
 _EXPLANATION = 2_000
@@ -107,7 +107,7 @@ class Poster:
         ModelError
             If there is no answer, or one of an error.
         """
-        pause = _FIRST_PAUSE
+        pause = FIRST_PAUSE
         tries = self._retries + 1
         for number in range(1, tries + 1):
             self._keep_pace()
@@ -117,7 +117,7 @@ class Poster:
                 if number == tries:
                     times = "" if tries == 1 else f", at each of {tries} tries"
                     raise self._error(f"{trouble.what}{times}", trouble.remedy) from trouble
-                if trouble.pause > _LONGEST_PAUSE:
+                if trouble.pause > LONGEST_PAUSE:
                     what = f"{trouble.what}, and asks to wait {trouble.pause:,.0f} seconds"
                     raise self._error(what, "run the audit again then") from trouble
                 time.sleep(max(pause, trouble.pause))
@@ -166,11 +166,11 @@ class Poster:
         explained = _first_line(error)
         if explained:
             what = f"{what} ({explained})"
-        if error.code == _TOO_MANY_REQUESTS:
-            pause = _asked_pause(error.headers.get("Retry-After"))
+        if error.code == TOO_MANY_REQUESTS:
+            pause = asked_pause(error.headers.get("Retry-After"))
             return _PassingError(what, "ask less often, with requests_per_second", pause=pause)
         if error.code >= 500:
-            pause = _asked_pause(error.headers.get("Retry-After"))
+            pause = asked_pause(error.headers.get("Retry-After"))
             return _PassingError(what, "look into its log", pause=pause)
         return self._error(what, "check the address, the headers and the columns of the rows")
 
@@ -204,8 +204,14 @@ def _first_line(error: urllib.error.HTTPError) -> str:
     return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}…"
 
 
-def _asked_pause(header: str | None) -> float:
-    """Return the seconds that ``Retry-After`` asks to wait: a number, or the time of a day."""
+def asked_pause(header: str | None) -> float:
+    """Return the seconds that ``Retry-After`` asks to wait: a number, or the time of a day.
+
+    Examples
+    --------
+    >>> asked_pause("7"), asked_pause(None)
+    (7.0, 0.0)
+    """
     if header is None:
         return 0.0
     if header.strip().isdecimal():
