@@ -265,6 +265,75 @@ def test_rounding_is_no_difference() -> None:
     assert result.summary.metrics[0].significant == 0
 
 
+@pytest.mark.parametrize("measure", ["difference", "ratio"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_against_all_rows_know_that_shares_are_sampled(
+    measure: str, weighted: bool
+) -> None:
+    """Nearly all of A are selected and few of B; the share of A is another one in every sample."""
+    rates, share = np.array([0.95, 0.1]), np.array([0.4, 0.6])
+    # Selected people weigh more, so that shares of the weights and rates go together.
+    weight = 3.0 if weighted else 1.0
+    selected = share * rates * weight
+    everything = selected + share * (1 - rates)
+    of_all = selected.sum() / everything.sum()
+    of_groups = selected / everything
+    truth = of_groups - of_all if measure == "difference" else of_groups / of_all
+    missed = 0
+    for run in range(RUNS):
+        source = np.random.default_rng(300 + run)
+        group = (source.random(ROWS) >= share[0]).astype(int)
+        said = source.random(ROWS) < rates[group]
+        findings = testsgd.audit_metrics(
+            said.astype(int),
+            sensitive_features=pd.DataFrame({"group": np.array(["A", "B"])[group]}),
+            sample_weight=np.where(said, weight, 1.0),
+            metrics="selection_rate",
+            reference="overall",
+            measure=measure,
+            replicates=199,
+            stability=0,
+        ).findings
+        assert findings.rule_sets.texts(np.arange(2)).tolist() == ["group = A", "group = B"]
+        low, high = findings.metrics[0].compared.intervals(np.arange(2))
+        missed += not ((low <= truth) & (truth <= high)).all()
+    assert missed <= binom.ppf(1 - 1e-4, RUNS, 0.05)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("measure", ["difference", "ratio"])
+def test_what_differs_from_the_rest_differs_from_all_rows_and_nothing_else(
+    measure: str, seed: int
+) -> None:
+    source = np.random.default_rng(seed)
+    people = people_of(source)
+    said = (source.random(ROWS) < 0.3 + 0.3 * ((people["sex"] == "f") & (seed == 2))).astype(int)
+    found = []
+    for reference in ("rest", "overall"):
+        compared = (
+            testsgd.audit_metrics(
+                said,
+                sensitive_features=people,
+                metrics="selection_rate",
+                reference=reference,
+                measure=measure,
+                guarantee="per-group",
+                min_rows=20,
+                stability=0,
+            )
+            .findings.metrics[0]
+            .compared
+        )
+        found.append(compared)
+        groups = np.flatnonzero(compared.judged)
+        low, high = compared.intervals(groups)
+        none = 0.0 if measure == "difference" else 1.0
+        assert ((low <= compared.effect[groups]) & (compared.effect[groups] <= high)).all()
+        assert ((low > none) | (high < none)).tolist() == compared.significant[groups].tolist()
+    assert found[0].significant.tolist() == found[1].significant.tolist()
+    assert found[0].significant.any() or seed < 2
+
+
 @given(
     share=st.floats(0.01, 0.99),
     first=st.floats(0.01, 1.0),

@@ -291,3 +291,19 @@ def test_the_side_whose_error_is_farther_from_zero_is_named_first(
     assert headline.index(f"town {worse}") < headline.index(f"town {other}")
     assert ("too low" in headline) == (min(errors) < 0)
     assert ("too high" in headline) == (max(errors) > 0)
+
+
+@pytest.mark.parametrize("metric", ["true_positive_rate", "precision"])
+def test_a_finding_names_no_value_of_which_the_metric_counts_no_row(metric: str) -> None:
+    source = np.random.default_rng(2)
+    group = source.choice(list("abcd"), 2000)
+    true, said = source.integers(0, 2, (2, 2000))
+    # Of a the metric is 0, and of b it counts nobody.
+    said[group == "a"] = 0
+    true[group == "b"] = 0
+    if metric == "precision":
+        said, true = true, said
+    result = testsgd.audit_metrics(
+        said, true, sensitive_features={"group": group}, metrics=metric, stability=0, replicates=99
+    )
+    assert result.summary.metrics[0].groups[0].text == "group = a"

@@ -55,8 +55,8 @@ class References:
     cells: NDArray[np.bool_] | None = None
     # False: what strays are the values themselves.
     compared: bool = True
-    # Whether complements are all other rows, also those in which a number of the group's rules is
-    # missing: so it is where groups are compared with all rows.
+    # Whether groups are compared with all rows. Then complements are all other rows, also those in
+    # which a number of the group's rules is missing.
     all_others: bool = False
 
     def sums(
@@ -278,8 +278,8 @@ def largest_deviations(
     """Return samples of the largest standardised deviation over groups and metrics.
 
     The deviation of a group g in a metric is |D(g) - D(reference of g)| / s(g): the random changes
-    of both values, and the standard error of their difference. Without a comparison it is
-    |D(g)| / s(g), of the value alone.
+    of both values, and the standard error of their difference. Of all rows the group is a part, and
+    its share of them is random too. Without a comparison it is |D(g)| / s(g), of the value alone.
 
     Parameters
     ----------
@@ -427,11 +427,15 @@ class _Deviation:
         of_cells = noise.of_metric(place)
         inside_sums = rule_sets.sums_of(contingency, of_cells)
         inside = sides_of(inside_sums, scale=scale)
-        outside_sums = references.sums(rule_sets, contingency, inside_sums, of_cells)
-        outside = sides_of(outside_sums, scale=scale)
-        spread = value_variance(inside)
-        if references.compared:
-            spread = spread + value_variance(outside)
+        if references.all_others:
+            outside = sides_of(of_cells.sum(axis=1)[:, None], scale=scale)
+            spread = variance_beside_whole(inside, outside)
+        else:
+            outside_sums = references.sums(rule_sets, contingency, inside_sums, of_cells)
+            outside = sides_of(outside_sums, scale=scale)
+            spread = value_variance(inside)
+            if references.compared:
+                spread = spread + value_variance(outside)
         # A metric that does not vary at all does not stray.
         varies = judged & (spread > 0)
         scaled = np.where(varies, 1 / np.sqrt(np.where(varies, spread, 1)), 0.0)
@@ -451,7 +455,7 @@ class _Deviation:
             wholes = Wholes.of(rule_sets, contingency, all_others=references.all_others)
         of_inside = effects(inside)
         of_outside = effects(outside)
-        if references.compared and references.cells is None:
+        if references.compared and references.cells is None and not references.all_others:
             of_inside = of_inside + of_outside
         return cls(
             references=references,
@@ -487,6 +491,24 @@ def value_variance(sides: Sides) -> Floats:
     """Return the variance of each value, by linearisation, shape (groups,); 0 without rows."""
     counts = sides.denominator > 0
     return np.where(counts, sides.residual / np.where(counts, sides.denominator, 1) ** 2, 0.0)
+
+
+def variance_beside_whole(inside: Sides, everything: Sides) -> Floats:
+    """Return the variance of the difference between groups and all rows, shape (groups,).
+
+    With the numerators a, the denominators b and their sums A and B, in the group and in all rows,
+    a row changes the difference by (a - v b) / B of its group, if it is in it, and by the negative
+    of that of all rows. The variance is the sum of the squares.
+    """
+    counts = inside.denominator > 0
+    denominator = np.where(counts, inside.denominator, 1)
+    value = np.where(counts, inside.value, 0.0)
+    # The sum of the products over the rows of the group.
+    shared = inside.residual + (value - everything.value) * inside.residual_by_denominator
+    apart = value_variance(inside) + value_variance(everything)
+    variance = apart - 2 * shared / (denominator * everything.denominator)
+    # A group of all rows does not differ from them; rounding may leave a little, or less than that.
+    return np.where(counts & (variance > 1e-12 * apart), variance, 0.0)
 
 
 def shared_error(largest: Floats, error: float, comparisons: int) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from testsgd.metrics.definitions import ROUNDING, Floats
 from testsgd.metrics.parameters import BEST, OVERALL, Measure
-from testsgd.metrics.sides import LogarithmicInterval, Sides
+from testsgd.metrics.sides import LogarithmicInterval, Sides, sides_of
 from testsgd.scoring.largest_sum import Differences, least_of_positive
 from testsgd.scoring.ratios import ratio_interval
 
@@ -85,9 +85,15 @@ class Compared:
         inside = self.inside.take(judged_groups)
         outside = self.outside.take(judged_groups)
         compare = compare_with_chosen if self.chosen else compare_independent
-        _, lowest, highest = compare(inside, outside, self.error, measure=self.measure)
-        low[judged] = _with_whole(lowest, inside, self.whole, self.measure)
-        high[judged] = _with_whole(highest, inside, self.whole, self.measure)
+        effect, lowest, highest = compare(inside, outside, self.error, measure=self.measure)
+        if self.whole is not None:
+            shares = SharesOfWhole.of(inside, outside, self.whole, self.error)
+            lowest, highest = (
+                shares.end(effect, end, measure=self.measure, is_upper=is_upper)
+                for end, is_upper in ((lowest, False), (highest, True))
+            )
+        low[judged] = lowest
+        high[judged] = highest
         return low, high
 
 
@@ -116,8 +122,13 @@ def compare_sides(
         nearest = _nearest_to_none(
             judged_inside, judged_outside, error, measure, chosen=reference == BEST
         )
-        effect[groups] = _with_whole(effects, judged_inside, whole, measure)
-        bound[groups] = sizes(_with_whole(nearest, judged_inside, whole, measure), measure)
+        if whole is not None:
+            nearest = _nearest_of_whole(
+                effects, nearest, judged_inside, judged_outside, whole, error, measure
+            )
+            effects = of_the_whole(effects, _shares(judged_inside, whole), measure=measure)
+        effect[groups] = effects
+        bound[groups] = sizes(nearest, measure)
     return Compared(
         measure=measure,
         inside=inside,
@@ -158,11 +169,136 @@ def _effects(first: Sides, second: Sides, measure: Measure) -> Floats:
         return ratio
 
 
-def _with_whole(effect: Floats, inside: Sides, whole: Sides | None, measure: Measure) -> Floats:
-    """Return effects from the complements, or from all rows if there is a `whole`, (groups,)."""
-    if whole is None:
-        return effect
-    return of_the_whole(effect, inside.denominator / whole.denominator[0], measure=measure)
+def _shares(inside: Sides, whole: Sides) -> Floats:
+    """Return the groups' shares of the denominators of all rows, shape (groups,)."""
+    shares: Floats = inside.denominator / whole.denominator[0]
+    return shares
+
+
+def _nearest_of_whole(
+    effects: Floats,
+    nearest: Floats,
+    inside: Sides,
+    outside: Sides,
+    whole: Sides,
+    error: float,
+    measure: Measure,
+) -> Floats:
+    """Return the points of intervals against all rows that are nearest to no effect, (groups,).
+
+    `effects` and `nearest` are of the comparison with the complements. Where their interval holds
+    no effect, that with all rows does too.
+    """
+    none = 0.0 if measure == "difference" else 1.0
+    of_whole = np.full(len(nearest), none)
+    groups = np.flatnonzero(nearest != none)
+    if len(groups):
+        shares = SharesOfWhole.of(inside.take(groups), outside.take(groups), whole, error)
+        below = effects[groups] < none
+        ends = [
+            shares.end(effects[groups], nearest[groups], measure=measure, is_upper=is_upper)
+            for is_upper in (False, True)
+        ]
+        of_whole[groups] = np.where(below, ends[1], ends[0])
+    return of_whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharesOfWhole:
+    """The shares that groups have of the denominators of all rows; arrays of shape (groups,).
+
+    The effect against all rows follows from that against the complement and from the group's share,
+    and both are known from the same sample only.
+    """
+
+    value: Floats
+    low: Floats  # The ends of their confidence intervals.
+    high: Floats
+    # Of the share and the difference between group and complement; 0 if all denominators are alike.
+    correlation: Floats
+
+    @classmethod
+    def of(cls, inside: Sides, outside: Sides, whole: Sides, error: float) -> SharesOfWhole:
+        """Return the shares of groups, with intervals of an error rate each."""
+        total = np.repeat(whole.denominator, len(inside.denominator))
+        squares = np.repeat(whole.denominator_squared, len(total))
+        counted = np.repeat(whole.counted, len(total))
+        shares = sides_of(
+            np.array(
+                [
+                    counted,
+                    inside.denominator,
+                    total,
+                    inside.denominator_squared,
+                    inside.denominator_squared,
+                    squares,
+                ]
+            ),
+            scale="share",
+        )
+        interval = shares.interval()
+        # Linearised: a row moves the share by its denominator times (1 - share), or -share, and the
+        # value of its side by its residual.
+        moved = (1 - shares.value) * inside.residual_by_denominator / inside.denominator
+        moved = moved + shares.value * outside.residual_by_denominator / outside.denominator
+        spread = np.hypot(inside.standard_error, outside.standard_error) * shares.standard_error
+        varies = spread > 0
+        correlation = np.where(varies, moved / total / np.where(varies, spread, 1), 0.0)
+        return cls(
+            value=shares.value,
+            low=interval.low(error),
+            high=interval.high(error),
+            correlation=np.clip(correlation, -1, 1),
+        )
+
+    def end(self, effect: Floats, end: Floats, *, measure: Measure, is_upper: bool) -> Floats:
+        """Return an end of the intervals against all rows, given that against the complements.
+
+        The distances that the end and the share's interval have by themselves are combined as Zou
+        and Donner do; those of ratios on the scale of logarithms. The interval holds no effect
+        where that against the complement does, and nowhere else.
+
+        Parameters
+        ----------
+        effect, end : numpy.ndarray of float64, shape (groups,)
+            The effect against the complement, and the end of its interval.
+        measure : {"difference", "ratio"}
+            What the effect is.
+        is_upper : bool
+            Whether it is the upper end.
+        """
+        none = 0.0 if measure == "difference" else 1.0
+        # A larger share brings the effect nearer to none.
+        is_far = (effect > none) == is_upper
+        share = np.where(is_far, self.low, self.high)
+        found = of_the_whole(effect, self.value, measure=measure)
+        by_effect = of_the_whole(end, self.value, measure=measure)
+        by_share = of_the_whole(effect, share, measure=measure)
+        if measure == "ratio":
+            with np.errstate(divide="ignore"):
+                found, by_effect, by_share = (
+                    np.log(values) for values in (found, by_effect, by_share)
+                )
+        with np.errstate(invalid="ignore"):
+            of_effect = np.abs(found - by_effect)
+            of_share = np.abs(found - by_share)
+            # Both move the effect the same way if their correlation has the sign of their slopes.
+            together = np.where(effect > none, -self.correlation, self.correlation)
+            squared = of_effect**2 + of_share**2 + 2 * together * of_effect * of_share
+            combined = found + (1 if is_upper else -1) * np.sqrt(np.maximum(squared, 0))
+        if measure == "ratio":
+            combined = np.exp(combined)
+        corner_share = np.where((end > none) == is_upper, self.low, self.high)
+        corner = of_the_whole(end, corner_share, measure=measure)
+        # Of a ratio of 0 there is no logarithm.
+        combined = np.where(np.isnan(combined), corner, combined)
+        farther, nearer = (np.maximum, np.minimum) if is_upper else (np.minimum, np.maximum)
+        holds_none = end >= none if is_upper else end <= none
+        beyond_none = farther(combined, none)
+        # The near end leaves no effect out, so it is no nearer than with the share's end as well.
+        before_none = nearer(combined, corner)
+        bounded: Floats = np.where(holds_none, beyond_none, np.where(is_far, combined, before_none))
+        return bounded
 
 
 def _nearest_to_none(
@@ -244,12 +380,12 @@ def of_the_whole(effect: Floats, share: Floats, *, measure: Measure) -> Floats:
     """Return the effect against all rows that follows from the one against the complement.
 
     The value of all rows is the mean of that of a group and of its complement, by their shares of
-    the denominators; so both comparisons say the same, and have the same error.
+    the denominators. An interval needs the error of the share too, see :class:`SharesOfWhole`.
 
     Parameters
     ----------
     effect : numpy.ndarray of float64, shape (groups,)
-        The difference from the complement's value, or the ratio to it, or an end of an interval.
+        The difference from the complement's value, or the ratio to it.
     share : numpy.ndarray of float64, shape (groups,)
         The group's share of the denominators.
 

@@ -368,8 +368,8 @@ def _found(
     )
     ranking = rank_groups(
         np.nan_to_num(compared.size),
-        rule_sets.sums[0],
-        rule_sets.rule_counts(),
+        np.rint(compared.counted).astype(np.int64),
+        _order_of_descriptions(rule_sets, compared),
         sides.judged,
         compared.lower_bound,
         harmed=_harmed(cells.metrics[index], compared),
@@ -388,6 +388,20 @@ def _found(
         no_near_copies=_no_near_copies(cells, overlaps, ranking, parameters),
         reference_cells=sides.references.cells,
     )
+
+
+def _order_of_descriptions(rule_sets: FrequentRuleSets, compared: Compared) -> NDArray[np.int64]:
+    """Return numbers that order groups of which the metric counts as many rows, (groups,).
+
+    The smallest comes first: groups with few rows that it does not count, so that a finding about
+    some values does not name others of which it knows nothing; then those of few rules.
+    """
+    rules = rule_sets.rule_counts()
+    uncounted = rule_sets.sums[0] - np.rint(compared.counted).astype(np.int64)
+    if not uncounted.any():
+        return rules
+    places = np.unique(np.stack([uncounted, rules], axis=1), axis=0, return_inverse=True)[1]
+    return places.reshape(-1).astype(np.int64)
 
 
 def _harmed(metric: Metric, compared: Compared) -> NDArray[np.bool_] | None:

@@ -94,6 +94,8 @@ class Sides:
     # Sum of the squares of (numerator - value * denominator): how far rows stray from the value.
     residual: Floats
     denominator_squared: Floats
+    # Sum of (numerator - value * denominator) * denominator: 0 if all denominators are alike.
+    residual_by_denominator: Floats
     scale: Scale
 
     @cached_property
@@ -132,6 +134,7 @@ class Sides:
             self.denominator[groups],
             self.residual[groups],
             self.denominator_squared[groups],
+            self.residual_by_denominator[groups],
             self.scale,
         )
 
@@ -144,6 +147,7 @@ class Sides:
             np.where(condition, first.denominator, second.denominator),
             np.where(condition, first.residual, second.residual),
             np.where(condition, first.denominator_squared, second.denominator_squared),
+            np.where(condition, first.residual_by_denominator, second.residual_by_denominator),
             first.scale,
         )
 
@@ -206,5 +210,6 @@ def sides_of(sums: Floats, *, scale: Scale) -> Sides:
         parts[DENOMINATOR],
         np.where(residual > noise, residual, least),
         parts[DENOMINATOR_SQUARED],
+        parts[PRODUCT] - value * parts[DENOMINATOR_SQUARED],
         scale,
     )
