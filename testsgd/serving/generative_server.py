@@ -67,6 +67,9 @@ _SHORT = 10_000
 # Seconds between two looks at the state for the live page.
 _PERIOD = 1.0
 _MOST_VIEWERS = 100
+# Seconds that a server that ends waits for what its requests have to count, and between two looks.
+_LAST_COUNTS = 5.0
+_LOOK = 0.01
 # The status of a request whose client has gone; only the metrics see it.
 _GONE = 499
 
@@ -292,7 +295,11 @@ class _Server:
         return await loop.run_in_executor(self._threads, partial(function, *given, **named))
 
     async def close(self) -> None:
-        """Close the connections to the model."""
+        """Close the connections to the model, once the requests that were ended have counted."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_COUNTS):
+                while self.running:
+                    await asyncio.sleep(_LOOK)
         await self.upstream.close()
         self._threads.shutdown(wait=False)
 
