@@ -193,7 +193,6 @@ def stop_async(model: Upstream, enforcer: Enforcer, *, closed: bool) -> list[str
 def test_streams_that_are_not_read_to_their_end_keep_the_bound(
     model: Upstream, stopping: Any, closed: bool
 ) -> None:
-    # A whole chat at the end: before it what was dropped is counted.
     enforcer = enforcer_with()
     women = ["she" in text for text in stopping(model, enforcer, closed=closed)]
     assert all(len(set(women[start : start + 3])) == 2 for start in range(11))
