@@ -3,7 +3,8 @@
 It takes what an OpenAI-compatible server takes, lets an :class:`~testsgd.generative.Enforcer` edit
 each request, asks the model, and gives its answer to the client. Each output has its own place in a
 sequence, so ``n`` above 1 is refused. A streamed answer is passed on while it comes and judged at
-its end, or where it is cut off; it is not asked for again. A picture is judged if its bytes come (``b64_json``).
+its end, or where it is cut off; it is not asked for again. A picture is judged if its bytes come
+(``b64_json``).
 
 With a token, requests must have it in the header ``X-Testsgd-Token``, since ``Authorization`` has
 the key of the model, which is passed on. ``/``, ``/state``, ``/events`` and ``/metrics`` are at the
