@@ -3,7 +3,8 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import metadata
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -133,30 +134,83 @@ def test_a_failure_gives_the_ticket_back() -> None:
     assert (state(enforcer).returned, state(enforcer).slots) == (1, ())
 
 
+async def pieces(texts: Sequence[str | None], failure: Exception | None = None) -> Any:
+    for text in texts:
+        delta = SimpleNamespace(content=text)
+        yield SimpleNamespace(choices=[SimpleNamespace(index=0, delta=delta)])
+    if failure is not None:
+        raise failure
+
+
+def streamed(
+    hook: Any,
+    call: str,
+    texts: Sequence[str | None],
+    *,
+    failure: Exception | None = None,
+    most: int = 99,
+) -> str:
+    """Return what a client read of a stream of an obedient model, at most so many pieces."""
+    data = begin(hook, call)
+    if "must be male" in data["messages"][0]["content"]:
+        texts = ["he" if text == "she" else text for text in texts]
+
+    async def run() -> str:
+        read = []
+        source = pieces(texts, failure)
+        stream = hook.async_post_call_streaming_iterator_hook(KEY, source, data)
+        with suppress(ConnectionError):
+            async for piece in stream:
+                read.append(piece.choices[0].delta.content or "")
+                if len(read) == most:
+                    break
+        await stream.aclose()
+        return "".join(read)
+
+    return asyncio.run(run())
+
+
 @pytest.mark.usefixtures("_stub")
-@pytest.mark.parametrize("read", [1, 3])
-def test_a_stream_is_passed_on_and_counted_only_if_it_ends(read: int) -> None:
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_stream_is_passed_on_and_counted_even_if_it_is_cut_off(most: int) -> None:
+    enforcer = Enforcer(SPECIFICATION)
+    streamed(hook_of(enforcer), "a", ["she", " slept", None], most=most)
+    assert state(enforcer).counts == (1, 0)
+    assert state(enforcer).slots == ()
+
+
+@pytest.mark.usefixtures("_stub")
+@pytest.mark.parametrize("failure", [None, ConnectionError()])
+def test_streams_that_are_cut_off_keep_the_bound(failure: Exception | None) -> None:
     enforcer = Enforcer(SPECIFICATION)
     hook = hook_of(enforcer)
-    data = begin(hook, "a")
+    most = 1 if failure is None else 99
+    received = [
+        streamed(hook, str(number), ["she", " went"], failure=failure, most=most)
+        for number in range(12)
+    ]
+    women = [text.startswith("she") for text in received]
+    assert all(len(set(women[start : start + 3])) == 2 for start in range(10))
+    assert state(enforcer).counts == (women.count(True), women.count(False))
+    assert state(enforcer).misses == (0, 0)
 
-    async def pieces() -> AsyncIterator[Any]:
-        for text in ("she", " slept", None):
-            delta = SimpleNamespace(content=text)
-            yield SimpleNamespace(choices=[SimpleNamespace(index=0, delta=delta)])
 
-    async def run() -> int:
-        seen = 0
-        stream = hook.async_post_call_streaming_iterator_hook(KEY, pieces(), data)
-        async for _ in stream:
-            seen += 1
-            if read == seen == 1:
-                break
-        await stream.aclose()
-        return seen
-
-    assert asyncio.run(run()) == read
-    assert state(enforcer).counts == ((1, 0) if read == 3 else (0, 0))
+@pytest.mark.usefixtures("_stub")
+@pytest.mark.parametrize("texts", [[None], ["", None], ["It was"]])
+@pytest.mark.parametrize("way", ["sentence_after", "prefix"])
+def test_a_stream_without_a_value_is_given_back(texts: list[str | None], way: str) -> None:
+    enforcer = Enforcer({**SPECIFICATION, "enforcement": {"tries": 0, "way": way}})
+    hook = hook_of(enforcer)
+    for call in "ab":
+        finish(hook, begin(hook, call))
+    before = state(enforcer)
+    received = streamed(hook, "c", texts, failure=ConnectionError())
+    # A beginning that the model got is passed on with its first text, and has a value.
+    served = int("he" in received.split())
+    assert state(enforcer).returned == 1 - served
+    assert state(enforcer).counts == (2, served)
+    if not served:
+        assert state(enforcer).counters == before.counters
     assert state(enforcer).slots == ()
 
 

@@ -156,13 +156,56 @@ def test_a_request_that_fails_is_given_back(model: Upstream, asking: Any, stream
     assert state(enforcer).returned == 1
 
 
-def test_a_stream_that_is_closed_early_is_given_back(model: Upstream) -> None:
+def stop_sync(model: Upstream, enforcer: Enforcer, *, closed: bool) -> list[str]:
+    """Return the first piece of each of twelve streams, and a whole text."""
+    texts = []
+    with openai.OpenAI(base_url=model.url, api_key="x") as client:
+        wrapped = enforcer.wrap(client)
+        for _ in range(12):
+            stream = ask(wrapped, "chat", stream=True)
+            texts.append(piece_text(next(stream), "chat"))
+            if closed:
+                stream.close()
+        del stream
+        texts.append(text_of(ask(wrapped, "chat", stream=False), "chat"))
+    return texts
+
+
+def stop_async(model: Upstream, enforcer: Enforcer, *, closed: bool) -> list[str]:
+    async def run() -> list[str]:
+        texts = []
+        async with openai.AsyncOpenAI(base_url=model.url, api_key="x") as client:
+            wrapped = enforcer.wrap(client)
+            for _ in range(12):
+                stream = await ask(wrapped, "chat", stream=True)
+                texts.append(piece_text(await anext(stream), "chat"))
+                if closed:
+                    await stream.close()
+            del stream
+            texts.append(text_of(await ask(wrapped, "chat", stream=False), "chat"))
+        return texts
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("stopping", [stop_sync, stop_async])
+@pytest.mark.parametrize("closed", [True, False])
+def test_streams_that_are_not_read_to_their_end_keep_the_bound(
+    model: Upstream, stopping: Any, closed: bool
+) -> None:
+    enforcer = enforcer_with()
+    women = ["she" in text for text in stopping(model, enforcer, closed=closed)]
+    assert all(len(set(women[start : start + 3])) == 2 for start in range(11))
+    assert state(enforcer).counts == (women.count(True), women.count(False))
+    assert (state(enforcer).slots, state(enforcer).misses) == ((), (0, 0))
+
+
+def test_a_stream_that_is_closed_unread_is_given_back(model: Upstream) -> None:
     enforcer = enforcer_with()
     with openai.OpenAI(base_url=model.url, api_key="x") as client:
-        with ask(enforcer.wrap(client), "chat", stream=True) as stream:
-            next(stream)
-        assert state(enforcer).returned == 1
-        assert state(enforcer).slots == ()
+        with ask(enforcer.wrap(client), "chat", stream=True):
+            pass
+        assert (state(enforcer).returned, state(enforcer).slots) == (1, ())
 
 
 def test_the_client_itself_is_not_changed(model: Upstream) -> None:

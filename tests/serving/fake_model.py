@@ -34,7 +34,9 @@ class FakeModel:
     """It writes of women, unless it is asked for a man and obeys."""
 
     def __init__(self) -> None:
-        self.fails = ""  # How it fails: "500", "html", "slow", "broken", "null", "rude".
+        self.fails = (
+            ""  # How it fails: "500", "html", "slow", "broken", "stuck", "error", "null", "rude".
+        )
         self.obeys = True
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -120,6 +122,9 @@ class FakeModel:
                     raise ConnectionResetError
                 if self.fails == "stuck" and place == 1:
                     await asyncio.sleep(30)
+                if self.fails == "error" and place == 1:
+                    yield 'data: {"error": {"message": "out of memory"}}\n\n'
+                    return
                 yield f"data: {json.dumps(event)}\n\n"
                 await asyncio.sleep(0)
             yield "data: [DONE]\n\n"

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from testsgd.errors import ParameterError, StateError
+from testsgd.errors import ModelError, ParameterError, StateError
 from testsgd.generative.asking import ModelRequest, ValueRequest, ask_for
 from testsgd.generative.neutrality import PromptJudge
 from testsgd.generative.openai_client import wrap
@@ -237,6 +237,56 @@ class Enforcer:
             return Finished(labels=labels, again=replace(ticket, tries=ticket.tries + 1))
         missed = self._settle(ticket, labels)
         return Finished(labels=labels, missed=missed)
+
+    def finish_cut_off(self, ticket: Ticket, output: str | None) -> Finished:
+        """Count what a client got of an output that was cut off, if it has a value already.
+
+        A value that was delivered is counted, whatever came of the rest. A sequence of whose
+        grouping there is no value yet is as if the request had not begun, as by :meth:`give_back`:
+        what it was asked for is still to come.
+
+        Parameters
+        ----------
+        ticket : Ticket
+            What :meth:`begin` gave.
+        output : str or None
+            What the client got, without the prefix of the ticket; None if it got nothing, not even
+            the prefix.
+
+        Returns
+        -------
+        Finished
+            The output is never asked for again.
+
+        Raises
+        ------
+        ModelError
+            If the classifier of a grouping fails. The ticket is given back.
+        StateError
+            If the state cannot be written.
+
+        Examples
+        --------
+        >>> enforcer = Enforcer({
+        ...     "groupings": {"gender": {"values": ["female", "male"],
+        ...                              "terms": {"female": ["she"], "male": ["he"]}}},
+        ...     "requirements": [{"grouping": "gender", "beta": 3}]})
+        >>> for beginning in ("The nurse", "The nurse said that she"):
+        ...     ticket = enforcer.begin("Go on with the story.")
+        ...     finished = enforcer.finish_cut_off(ticket, beginning)
+        >>> [(status.state.returned, status.state.counts) for status in enforcer.status()]
+        [(1, (1, 0))]
+        """
+        if output is None:
+            self.give_back(ticket)
+            return Finished(labels={})
+        try:
+            labels = self.labels(ticket, ticket.prefix + output)
+        except ModelError:
+            self.give_back(ticket)
+            raise
+        counted = {grouping: label or RETURNED for grouping, label in labels.items()}
+        return Finished(labels=labels, missed=self._settle(ticket, counted))
 
     def give_back(self, ticket: Ticket) -> None:
         """End a request without an output: the sequences are as if it had not begun.

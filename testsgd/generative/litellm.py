@@ -141,7 +141,7 @@ class FairnessHook:
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
     ) -> AsyncIterator[Any]:
-        """Pass the pieces of an answer on, and count it at the end."""
+        """Pass the pieces of an answer on, and count it at the end, or where it was cut off."""
         ticket = self._tickets.take(_call(request_data, _tenant(user_api_key_dict)))
         if ticket is None:
             async for piece in response:
@@ -154,9 +154,9 @@ class FairnessHook:
                 yield text.take(piece)
             ended = True
         finally:
-            # A stream that was cut off is no output.
-            settled = self._finish(ticket, text.output) if ended else self._give_back(ticket)
-            await asyncio.shield(settled)
+            # A piece that the client did not take any more counts, too: it may have got it.
+            settle = self._finish if ended else self._finish_cut_off
+            await asyncio.shield(settle(ticket, text.output))
 
     async def async_post_call_failure_hook(
         self,
@@ -177,6 +177,13 @@ class FairnessHook:
             await asyncio.to_thread(self._enforcer.finish, final, output)
         except TestSGDError as error:
             _log.warning("an output was not counted: %s", error)
+
+    async def _finish_cut_off(self, ticket: Ticket, output: str | None) -> None:
+        """Count what the client got of an output that was cut off; errors are logged."""
+        try:
+            await asyncio.to_thread(self._enforcer.finish_cut_off, ticket, output)
+        except TestSGDError as error:
+            _log.warning("an output that was cut off was not counted: %s", error)
 
     async def _give_back(self, ticket: Ticket) -> None:
         """End a request that has no output."""

@@ -145,9 +145,9 @@ class StreamedText:
         self.is_settled = False  # Whether the ticket has been finished or given back.
 
     @property
-    def output(self) -> str:
-        """What the model wrote so far, in the first of its answers."""
-        return "".join(self._pieces)
+    def output(self) -> str | None:
+        """What the model wrote so far, in the first of its answers; None without any text."""
+        return "".join(self._pieces) if self._pieces else None
 
     def take(self, piece: Any) -> Any:
         """Note a piece and return it; the first of each answer begins with the prefix."""

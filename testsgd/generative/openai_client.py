@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import weakref
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeAlias
 
+from testsgd.errors import ModelError
+from testsgd.generative.asking import ModelRequest
 from testsgd.generative.openai_calls import (
     StreamedText,
     edited_call,
@@ -19,6 +24,9 @@ from testsgd.generative.openai_calls import (
 )
 from testsgd.generative.specification import Endpoint
 from testsgd.generative.tickets import Enforcing, Ticket
+
+# Streams that nothing refers to any more: their tickets, and what was read of them.
+_Dropped: TypeAlias = deque[tuple[Ticket, StreamedText]]
 
 
 def wrap(client: Any, enforcer: Enforcing, *, tenant: str = "") -> Any:
@@ -45,7 +53,8 @@ def wrap(client: Any, enforcer: Enforcing, *, tenant: str = "") -> Any:
     -----
     Of several answers to one request the first is counted. A picture has to come in the answer
     (``response_format="b64_json"``); one that has an address only
-    is unrelated.
+    is unrelated. Close a stream that is not read to its end: what was read of one that was only
+    dropped is counted at the next call of the same wrapped client.
 
     Examples
     --------
@@ -120,25 +129,43 @@ class _View:
         return await self._target.__aexit__(*error)
 
 
-class _Calls:
-    """Calls of a client that waits for its answers."""
+class _Judging:
+    """What calls of both kinds of client have in common."""
 
     def __init__(self, enforcer: Enforcing, tenant: str) -> None:
         self._enforcer = enforcer
         self._tenant = tenant
+        self._dropped: _Dropped = deque()
+
+    def _begin(self, request: ModelRequest) -> Ticket:
+        """Return the ticket of a request, after streams that were dropped have been counted."""
+        while True:
+            try:
+                ticket, text = self._dropped.popleft()
+            except IndexError:  # Asking first would not do: another thread may take the last.
+                break
+            if not text.is_settled:
+                # Its client has gone: a classifier that fails is not the fault of this request.
+                with suppress(ModelError):
+                    self._enforcer.finish_cut_off(ticket, text.output)
+        return self._enforcer.begin(request, tenant=self._tenant)
+
+
+class _Calls(_Judging):
+    """Calls of a client that waits for its answers."""
 
     def call(self, create: Any, endpoint: Endpoint, keywords: dict[str, Any]) -> Any:
         """Answer a call."""
         request = request_of(keywords, endpoint)
         if request is None:
             return create(**keywords)
-        ticket = self._enforcer.begin(request, tenant=self._tenant)
+        ticket = self._begin(request)
         if not ticket.is_counted:
             return create(**keywords)
         try:
             answer = create(**edited_call(keywords, ticket, endpoint))
             if keywords.get("stream") is True:
-                return _Stream(answer, self._enforcer, ticket)
+                return _Stream(answer, self._enforcer, ticket, self._dropped)
             while True:
                 finished = self._enforcer.finish(ticket, output_of(answer, endpoint))
                 if finished.again is None:
@@ -151,25 +178,21 @@ class _Calls:
             raise
 
 
-class _AsyncCalls:
+class _AsyncCalls(_Judging):
     """Calls of a client whose answers are awaited; the enforcer works in a thread."""
-
-    def __init__(self, enforcer: Enforcing, tenant: str) -> None:
-        self._enforcer = enforcer
-        self._tenant = tenant
 
     async def call(self, create: Any, endpoint: Endpoint, keywords: dict[str, Any]) -> Any:
         """Answer a call."""
         request = request_of(keywords, endpoint)
         if request is None:
             return await create(**keywords)
-        ticket = await asyncio.to_thread(self._enforcer.begin, request, tenant=self._tenant)
+        ticket = await asyncio.to_thread(self._begin, request)
         if not ticket.is_counted:
             return await create(**keywords)
         try:
             answer = await create(**edited_call(keywords, ticket, endpoint))
             if keywords.get("stream") is True:
-                return _AsyncStream(answer, self._enforcer, ticket)
+                return _AsyncStream(answer, self._enforcer, ticket, self._dropped)
             while True:
                 output = output_of(answer, endpoint)
                 finished = await asyncio.to_thread(self._enforcer.finish, ticket, output)
@@ -184,13 +207,16 @@ class _AsyncCalls:
 
 
 class _Judged:
-    """A stream of pieces whose output is counted at its end, or given back if it breaks off."""
+    """A stream of pieces whose output is counted at its end, or where it was cut off."""
 
-    def __init__(self, stream: Any, enforcer: Enforcing, ticket: Ticket) -> None:
+    def __init__(self, stream: Any, enforcer: Enforcing, ticket: Ticket, dropped: _Dropped) -> None:
         self._stream = stream
         self._enforcer = enforcer
         self._ticket = ticket
         self._text = StreamedText(ticket.prefix)
+        # A loop may be left without closing the stream. Only noted here, as the collector of
+        # garbage may come while the state is locked.
+        weakref.finalize(self, dropped.append, (ticket, self._text)).atexit = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -203,7 +229,7 @@ class _Judged:
             final = self._enforcer.last_try(self._ticket)
             self._enforcer.finish(final, self._text.output)
         else:
-            self._enforcer.give_back(self._ticket)
+            self._enforcer.finish_cut_off(self._ticket, self._text.output)
 
 
 class _Stream(_Judged):
@@ -226,7 +252,7 @@ class _Stream(_Judged):
         self.close()
 
     def close(self) -> None:
-        """Close the stream; what has not ended is no output."""
+        """Close the stream; of what has not ended the value that was read is counted."""
         self._stream.close()
         self._settle(ended=False)
 
@@ -252,6 +278,6 @@ class _AsyncStream(_Judged):
         await self.close()
 
     async def close(self) -> None:
-        """Close the stream; what has not ended is no output."""
+        """Close the stream; of what has not ended the value that was read is counted."""
         await self._stream.close()
         await asyncio.to_thread(self._settle, ended=False)

@@ -97,6 +97,9 @@ class Enforcing(Protocol):
     def finish(self, ticket: Ticket, output: Output | None) -> Finished:
         """Take the output of a request; return whether it is delivered, or asked for again."""
 
+    def finish_cut_off(self, ticket: Ticket, output: str | None) -> Finished:
+        """Take what a client got of an output that was cut off, None if it got nothing."""
+
     def give_back(self, ticket: Ticket) -> None:
         """End a request without an output."""
 

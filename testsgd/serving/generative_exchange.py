@@ -1,7 +1,7 @@
 """One request that has begun: the model is asked, and its answer judged and passed on.
 
 An answer is read to its end, judged, and asked for again if the model disobeyed; a stream is passed
-on while it comes, and judged at its end.
+on while it comes, and judged at its end, or where it was cut off.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ class Exchange:
             failure = error
         finally:
             if is_open:
-                await self._give_back(ticket)
+                # The client has gone, the model broke off or failed, or the server ends.
+                await self._finish_cut_off(ticket, relay.text.output)
         await relay.end(failure)
         return relay.status
 
@@ -169,6 +170,15 @@ class Exchange:
             return await self._server.enforced(finish, len(output or ""), ticket, output)
         except TestSGDError as error:
             raise api_error(error) from error
+
+    async def _finish_cut_off(self, ticket: Ticket, output: str | None) -> None:
+        """Count what was passed on of an output, also while the server ends.
+
+        If that fails, the ticket has been given back, or expires.
+        """
+        finish = self._server.enforcer.finish_cut_off
+        with suppress(TestSGDError):
+            await asyncio.shield(self._server.enforced(finish, len(output or ""), ticket, output))
 
     async def _give_back(self, ticket: Ticket) -> None:
         """Give a ticket back, also while the server ends; if that fails, the ticket expires."""
@@ -237,6 +247,8 @@ class _Relay:
         *lines, self._rest = (self._rest + part).split(b"\n")
         sent = []
         for line in lines:
+            # It is read before it is sent. If the client goes meanwhile, it counts nevertheless:
+            # the client may have got it.
             shown = self.text.passed(line + b"\n")
             if self.text.is_complete:
                 self._end += shown

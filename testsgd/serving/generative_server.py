@@ -3,7 +3,8 @@
 It takes what an OpenAI-compatible server takes, lets an :class:`~testsgd.generative.Enforcer` edit
 each request, asks the model, and gives its answer to the client. Each output has its own place in a
 sequence, so ``n`` above 1 is refused. A streamed answer is passed on while it comes and judged at
-its end; it is not asked for again. A picture is judged if its bytes come (``b64_json``).
+its end, or where it is cut off; it is not asked for again. A picture is judged if its bytes come
+(``b64_json``).
 
 With a token, requests must have it in the header ``X-Testsgd-Token``, since ``Authorization`` has
 the key of the model, which is passed on. ``/``, ``/state``, ``/events`` and ``/metrics`` are at the
@@ -67,6 +68,9 @@ _SHORT = 10_000
 # Seconds between two looks at the state for the live page.
 _PERIOD = 1.0
 _MOST_VIEWERS = 100
+# Seconds that a server that ends waits for what its requests have to count, and between two looks.
+_LAST_COUNTS = 5.0
+_LOOK = 0.01
 # The status of a request whose client has gone; only the metrics see it.
 _GONE = 499
 
@@ -292,7 +296,11 @@ class _Server:
         return await loop.run_in_executor(self._threads, partial(function, *given, **named))
 
     async def close(self) -> None:
-        """Close the connections to the model."""
+        """Close the connections to the model, once the requests that were ended have counted."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_COUNTS):
+                while self.running:
+                    await asyncio.sleep(_LOOK)
         await self.upstream.close()
         self._threads.shutdown(wait=False)
 

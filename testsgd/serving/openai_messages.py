@@ -235,8 +235,11 @@ class StreamedText:
 
     @property
     def output(self) -> str | None:
-        """What the model wrote so far, without the prefix; None without any text."""
-        return "".join(self._pieces) if self._pieces else None
+        """What the model wrote so far, without the prefix; None if the client got no text.
+
+        The prefix may go out before any text of the model: with a piece that is empty.
+        """
+        return "".join(self._pieces) if self._pieces or self._is_prefix_sent else None
 
     def passed(self, line: bytes) -> bytes:
         """Return what to send for a line of the stream."""
