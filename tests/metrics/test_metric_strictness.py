@@ -155,3 +155,27 @@ def test_a_feature_without_groups() -> None:
     strict = audit(frame, said, fail_above=0.3, strict=True, max_unjudged=1.0, features=features)
     assert strict.exit_code == 3
     assert any("could be described by wealth" in text for text in strict.verdict.sentences)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "true_positive_rate", "equalized_odds"])
+@pytest.mark.parametrize("known", [0, 30])
+def test_a_group_without_true_labels_is_not_judged(metric: str, known: int) -> None:
+    source = np.random.default_rng(8)
+    town = source.choice(list("abcd"), 4000)
+    frame = pd.DataFrame({"town": town})
+    said, true = source.integers(0, 2, (2, 4000))
+    of_b = np.flatnonzero(town == "b")
+    labels = true.astype(float)
+    labels[of_b[known:]] = np.nan
+    options: dict[str, Any] = {"metrics": metric, "fail_above": 0.4, "strict": True}
+    assert audit(frame, said, true, **options).exit_code == 0
+    result = audit(frame, said, labels, **options)
+    assert result.exit_code == 3
+    unjudged = result.summary.metrics[0].unjudged
+    assert unjudged.uncounted == ["town = b"]
+    assert unjudged.uncounted_share == len(of_b) / 4000
+    assert any("town = b" in sentence for sentence in result.verdict.sentences)
+    # As many people without labels, of all towns alike, leave no town out.
+    anywhere = true.astype(float)
+    anywhere[source.permutation(4000)[: len(of_b)]] = np.nan
+    assert audit(frame, said, anywhere, **options).exit_code == 0

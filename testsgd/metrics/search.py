@@ -70,6 +70,9 @@ class UnjudgedBy:
 
     share: float  # Of the rows that it counts.
     features: tuple[str, ...]  # Sensitive features by which no group has enough of these.
+    # Values, or ranges, with enough rows of which it counts too few, and their share of all rows.
+    uncounted: tuple[str, ...] = ()
+    uncounted_share: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,7 +270,37 @@ def _unjudged_by(
         max_dilution=parameters.max_dilution,
         rows=cells.counted[index],
     )
-    return UnjudgedBy(share=unjudged.rows / max(1, found.counted), features=unjudged.features)
+    uncounted, uncounted_share = _uncounted_values(cells, rule_sets, compared, fewest)
+    return UnjudgedBy(
+        share=unjudged.rows / max(1, found.counted),
+        features=unjudged.features,
+        uncounted=uncounted,
+        uncounted_share=uncounted_share,
+    )
+
+
+def _uncounted_values(
+    cells: MetricCells, rule_sets: FrequentRuleSets, compared: Compared, fewest: int
+) -> tuple[tuple[str, ...], float]:
+    """Return the values with enough rows of which a metric counts too few, and their share.
+
+    Of the rows that the metric counts they are a small share, or none; it is of all rows.
+    """
+    is_uncounted = (rule_sets.sums[0] >= fewest) & (compared.counted < fewest)
+    groups = np.flatnonzero(is_uncounted & (rule_sets.rule_counts() == 1))
+    if len(groups) == 0:
+        return (), 0.0
+    members = rule_sets.members(groups, cells.contingency)
+    share = cells.rows[members.any(axis=0)].sum() / cells.rows.sum()
+    # Small groups first: one that is made up of some that are named is not named itself.
+    named: list[int] = []
+    seen = np.zeros(members.shape[1], dtype=bool)
+    for index in np.argsort(rule_sets.sums[0][groups], kind="stable").tolist():
+        if (members[index] & ~seen).any():
+            named.append(index)
+            seen |= members[index]
+    texts = rule_sets.texts(groups[sorted(named)])
+    return tuple(str(text) for text in texts), float(share)
 
 
 def _with_reference(

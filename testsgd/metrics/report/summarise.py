@@ -127,7 +127,12 @@ def _unjudged(found: MetricFindings) -> document.MetricUnjudged | None:
     unjudged = found.unjudged
     if unjudged is None:
         return None
-    return document.MetricUnjudged(share=unjudged.share, features=list(unjudged.features))
+    return document.MetricUnjudged(
+        share=unjudged.share,
+        features=list(unjudged.features),
+        uncounted=list(unjudged.uncounted),
+        uncounted_share=unjudged.uncounted_share,
+    )
 
 
 def _largest_allowed(findings: MetricsFindings, found: MetricFindings) -> float | None:

@@ -189,6 +189,11 @@ class MetricUnjudged(Part):
         description="sensitive features that no group could be described by: none of their values "
         "or ranges has enough of these rows inside and outside"
     )
+    uncounted: list[str] = Field(
+        default_factory=list,
+        description="values, or ranges, with enough rows of which the metric counts too few",
+    )
+    uncounted_share: Share = Field(0.0, description="their share of all rows")
 
 
 class MetricSummary(Part):

@@ -31,8 +31,18 @@ from testsgd.metrics.report.summary import (
     MetricsSummary,
     MetricSummary,
     MetricsVerdict,
+    MetricUnjudged,
 )
-from testsgd.report.formatting import confidence, count, number, plural, series, shorten
+from testsgd.report.formatting import (
+    confidence,
+    count,
+    number,
+    percent,
+    plural,
+    series,
+    share,
+    shorten,
+)
 
 # Characters of the expression that rows were chosen by, in the headline.
 _LONGEST_CHOICE = 120
@@ -325,10 +335,22 @@ def _lacking_sentences(summary: MetricsSummary) -> list[str]:
             sentences += unjudged_share_sentences(
                 of_metric.share, allowed, f"rows that count for the {title}"
             )
+    for title, of_metric in by_metric:
+        if of_metric.uncounted_share > allowed:
+            sentences.append(_uncounted_sentence(title, of_metric, allowed))
     features = dict.fromkeys(unjudged.features)
     for _, of_metric in by_metric:
         features |= dict.fromkeys(of_metric.features)
     return [*sentences, *undescribed_sentences(list(features))]
+
+
+def _uncounted_sentence(title: str, unjudged: MetricUnjudged, allowed: float) -> str:
+    """Write that a metric counts too few rows of some values."""
+    return (
+        f"Not enough evidence: too few rows with {series(unjudged.uncounted)} count for the "
+        f"{title}, and these are {percent(unjudged.uncounted_share)} of all rows, more than the "
+        f"{share(allowed)} allowed."
+    )
 
 
 def _gate_sentence(
