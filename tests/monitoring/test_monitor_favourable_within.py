@@ -130,3 +130,78 @@ def test_an_event_that_comes_late_says_when_it_happened() -> None:
 def test_a_time_that_cannot_be(watched: dict[str, Any]) -> None:
     with pytest.raises(SpecificationError, match="favourable_within"):
         MonitorSpecification.from_dict({"properties": [watched | {"bound": 0.1}]})
+
+
+@settings(max_examples=150)
+@given(PEOPLE, st.sampled_from(["ignore", "new"]), st.sampled_from([0, 4]), st.booleans())
+def test_a_dropped_trial_counts_only_within_shorter_times(
+    people: list[Any], repeated: str, lateness: int, jumps: bool
+) -> None:
+    trials = {"decision_deadline": 4, "without_decision": "dropped", "repeated": repeated}
+    made = document(3, 4, 6, trials=trials)
+    made["time"]["lateness"] = lateness
+    monitor = testsgd.load_monitor(made, clock=lambda: 100.0)
+    for event in stream(people):
+        monitor.observe(event)
+        monitor = Monitor.from_state(
+            monitor.specification, json.loads(json.dumps(monitor.to_state())), clock=lambda: 100.0
+        )
+    for time in (40,) if jumps else range(22, 41):
+        monitor.advance(time)
+    wanted: dict[tuple[int, str], tuple[int, int]] = {}
+    dropped = 0
+    for group, _, decided in people:
+        is_dropped = decided is None or decided[0] > 4
+        dropped += is_dropped
+        for span in (3,) if is_dropped else (3, 4, 6):
+            favourable = decided is not None and decided[0] <= span and decided[1] == 1
+            top, bottom = wanted.get((span, group), (0, 0))
+            wanted[span, group] = top + favourable, bottom + 1
+    status = monitor.status()
+    found = {
+        (comparison.property.favourable_within, group.name): (group.numerator, group.denominator)
+        for comparison in status.comparisons
+        for group in comparison.groups
+        if comparison.property.favourable_within is not None and group.denominator
+    }
+    assert found == wanted
+    assert (status.dropped, status.dropped_counted) == (dropped, dropped)
+
+
+def test_a_dropped_trial_raises_no_alert_of_a_longer_time() -> None:
+    trials = {"decision_deadline": 14, "without_decision": "dropped"}
+    made = document(30, trials=trials)
+    for watched in made["properties"]:
+        watched["bound"] = "1/10"
+    events: list[dict[str, Any]] = [
+        {"id": 1, "group": "a", "decision": 1, "time": 2},
+        {"id": 2, "group": "b", "decision": 1, "time": 2},
+        {"id": 3, "group": "b", "time": 2},
+        {"id": 4, "group": "a", "decision": 1, "time": 50},
+    ]
+    result = testsgd.monitor(made, events)
+    assert result.exit_code == 0
+    assert (result.summary.stream.dropped, result.summary.stream.dropped_counted) == (1, 0)
+
+
+def test_the_report_says_that_a_shorter_time_counted_a_dropped_trial() -> None:
+    trials = {"decision_deadline": 5, "without_decision": "dropped"}
+    sentences = {}
+    for span in (3, 9):
+        events = [{"id": 1, "group": "a", "time": 0}, {"id": 2, "group": "b", "time": 20}]
+        result = testsgd.monitor(document(span, trials=trials), events)
+        assert result.summary.stream.dropped == 1
+        (sentences[span],) = [one for one in result.verdict.sentences if "ropped" in one]
+    assert sentences[3] != sentences[9]
+    assert "unfavourable" in sentences[3]
+
+
+def test_a_trial_without_a_group_at_its_deadline_is_dropped_once() -> None:
+    made = document(9, trials={"decision_deadline": 5, "without_decision": "dropped"})
+    made["events"] = {"others": "ignore"}
+    made["properties"][0]["condition_on"] = ["job"]
+    made["properties"][1]["condition_on"] = ["job"]
+    monitor = testsgd.load_monitor(made, clock=lambda: 100.0)
+    monitor.observe({"id": 1, "group": "a", "time": 0})
+    monitor.advance(20)
+    assert monitor.status().dropped == 1

@@ -147,7 +147,9 @@ class TumblingWindows:
         if current == self._current:
             return []
         self._current = current
-        over = [window for window in list(self._open.values()) if self.take_if_over(window)]
+        # A later window may have had the first event.
+        waiting = sorted(self._open.values(), key=lambda window: window.number)
+        over = [window for window in waiting if self.take_if_over(window)]
         ends = [origin + (window.number + 1) * self._seconds for window in over]
         return [
             (window, end if window.known is None else max(end, window.known))

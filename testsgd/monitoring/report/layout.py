@@ -46,7 +46,7 @@ Item = TypeVar("Item")
 def monitoring_layout(summary: MonitoringSummary) -> blocks.Document:
     """Return the report of a monitor as blocks; nothing is computed again."""
     verdict = summary.verdict
-    counted = _stream(summary.stream)
+    counted = _stream(summary)
     particulars = _particulars(summary)
     promised = (blocks.Notes(wording.promises(summary), "cards"),)
     status = wording.STATUS_NAMES[verdict.status]
@@ -260,9 +260,10 @@ def _alerts(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
     return Paragraph(about), table
 
 
-def _stream(stream: documents.StreamSummary) -> tuple[blocks.Block, ...]:
+def _stream(summary: MonitoringSummary) -> tuple[blocks.Block, ...]:
     """List the counts of events and trials that are not 0."""
-    happened = wording.what_happened(stream)
+    stream = summary.stream
+    happened = wording.what_happened(summary)
     table = listing(
         "Events and trials",
         (

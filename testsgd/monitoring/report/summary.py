@@ -86,10 +86,19 @@ class StreamSummary(Part):
     late: Count = Field(description="labels and decisions that came after their deadline")
     decided: Count = Field(description="trials with a decision")
     open: Count = Field(description="trials that still wait for something")
-    dropped: Count = Field(description="trials that their deadline ended without being counted")
+    dropped: Count = Field(description="trials that their deadline ended before all was known")
+    dropped_counted: Count = Field(
+        0, description="of them those that a property with favourable_within had counted before"
+    )
     uncompared: Count = Field(description="trials beyond 1,000 combinations of given values")
     without_decision: Count = Field(
         0, description="decided trials without a decision in time, which is a refusal"
+    )
+    decided_after_later: Count = Field(
+        0, description="trials counted as decided after others that were decided later"
+    )
+    complete_after_later: Count = Field(
+        0, description="trials counted as complete after others that were complete later"
     )
     favourable: Count = Field(0, description="decided trials with a favourable decision")
     labelled: Count = Field(0, description="trials that ended with a label")

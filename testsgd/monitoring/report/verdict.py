@@ -53,7 +53,7 @@ def monitoring_verdict(summary: MonitoringSummary) -> MonitorVerdict:
         _always_held(summary),
         _unnamed(summary),
         f"{plural(stream.events, 'event')} made {plural(stream.decided, 'decided trial')}.",
-        *(f"{name}: {count(n)}; {what}." for name, n, what in wording.what_happened(stream)),
+        *(f"{name}: {count(n)}; {what}." for name, n, what in wording.what_happened(summary)),
         *_one_sided(summary),
         *_promised(summary),
     )

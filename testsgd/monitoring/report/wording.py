@@ -186,8 +186,9 @@ def duration(seconds: float | None) -> str:
     return "" if seconds is None else duration_text(seconds)
 
 
-def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]:
+def what_happened(summary: MonitoringSummary) -> list[tuple[str, int, str]]:
     """Return the counts of the stream that are not 0: the name, the number, and what it means."""
+    stream = summary.stream
     counts = (
         (
             "Open trials",
@@ -214,10 +215,58 @@ def what_happened(stream: documents.StreamSummary) -> list[tuple[str, int, str]]
          "were wrong when others had confirmed their time; not counted"),
         ("Events that wait", stream.waiting, "until others confirm their time; not counted"),
         ("Clock set again", stream.clock_set, _clock_text(stream)),
-        ("Dropped trials", stream.dropped, "their deadline passed before all was known; not "
-         "counted"),
+        ("Dropped trials", stream.dropped, _dropped_text(summary)),
+        *_out_of_order(summary),
     )  # fmt: skip
     return [line for line in counts if line[1]]
+
+
+def _dropped_text(summary: MonitoringSummary) -> str:
+    """Return what dropped trials are, and how many of them some property had counted before."""
+    if all(known.favourable_within is None for known in summary.properties):
+        return "their deadline passed before all was known; not counted"
+    text = (
+        "their deadline passed before all was known, or for a property with “favourable_within” "
+        "its time; not counted from then on, or not by that property"
+    )
+    before = summary.stream.dropped_counted
+    if not before:
+        return text
+    which = "1 of them was" if before == 1 else f"{count(before)} of them were"
+    return f"{text}; {which} counted as unfavourable at the end of such a time, before the deadline"
+
+
+def _out_of_order(summary: MonitoringSummary) -> list[tuple[str, int, str]]:
+    """Return how many trials came after later ones, where windows of some number depend on it.
+
+    The trials of a tumbling window are those that were decided one after the other, those of a
+    sliding one were counted so. What is counted at the end of a time, as with
+    ``favourable_within``, is in the order of these ends.
+    """
+    settings, stream = summary.settings, summary.stream
+    if settings.window_trials is None:
+        return []
+    at_once = [known for known in summary.properties if known.favourable_within is None]
+    sliding = settings.window == "sliding"
+    by_labels = sliding and any(known.labelled for known in at_once)
+    by_decisions = any(not (sliding and known.labelled) for known in at_once)
+    windows = f"windows of {plural(settings.window_trials, 'trial')}"
+    what = (
+        f"{windows} are in the order in which {{}} were counted, not in that of their times, so "
+        "that another order of the same events gives other windows"
+    )
+    return [
+        (
+            "Decisions after later ones",
+            stream.decided_after_later if by_decisions else 0,
+            what.format("decisions"),
+        ),
+        (
+            "Labels after later ones",
+            stream.complete_after_later if by_labels else 0,
+            what.format("labels"),
+        ),
+    ]
 
 
 def _clock_text(stream: documents.StreamSummary) -> str:

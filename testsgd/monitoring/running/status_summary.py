@@ -80,7 +80,10 @@ class MonitorStatus:
     `late` counts labels and decisions that came too late. `dropped` trials had no label, or no
     decision, at their deadline, `open` ones are not complete, `uncompared` ones are beyond the
     thousandth combination of given values. `without_decision` trials are among the decided ones: no
-    decision came in time, and that is a refusal.
+    decision came in time, and that is a refusal. `dropped_counted` trials are among the dropped
+    ones: a property with ``favourable_within`` had counted them before. `decided_after_later`
+    trials were counted as decided, and `complete_after_later` ones as complete, after others that
+    were so later by the time of their events.
     Dead letters were not counted because of their time; `unit` is how that is written, None if no
     time is needed.
 
@@ -126,6 +129,10 @@ class MonitorStatus:
     favourable: int = 0
     labelled: int = 0
     positive: int = 0
+    # Counted from the version on that first had them, also in a state of a former one.
+    dropped_counted: int = 0
+    decided_after_later: int = 0
+    complete_after_later: int = 0
 
     @property
     def dead_letters(self) -> int:

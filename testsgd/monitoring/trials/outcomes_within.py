@@ -13,7 +13,8 @@ class OutcomesWithin:
     """Waits until each of some times is over for each trial, and says what the trial is by then.
 
     A trial is favourable within a time if its decision is, and came at most so long after the
-    trial's first event; else it is unfavourable, also if it has no decision yet.
+    trial's first event; else it is unfavourable, also if it has no decision yet. A trial that is
+    dropped without a decision by the end of a time does not count within it.
 
     `spans`: these times in seconds, each once, the shortest first.
     """
@@ -35,7 +36,7 @@ class OutcomesWithin:
             heappush(self._due, (due, index, self._begun, record))
             self._begun += 1
 
-    def over(self, before: float) -> tuple[list[tuple[float, Trial]], int]:
+    def over(self, before: float) -> tuple[list[tuple[float, Trial]], int, int]:
         """End all waits before a moment.
 
         Returns
@@ -44,9 +45,13 @@ class OutcomesWithin:
             The span, and what the trial is within it, at the moment when it is over.
         dropped : int
             How many waits ended without a group or a given value being known.
+        dropped_counted : int
+            How many trials that are dropped already are counted for the first time: they were
+            dropped after the end of a wait, and both are noticed only now.
         """
         ended: list[tuple[float, Trial]] = []
         dropped = 0
+        dropped_counted = 0
         while self._due and self._due[0][0] + ONE_MOMENT < before:
             due, index, _, record = heappop(self._due)
             span = self.spans[index]
@@ -54,9 +59,14 @@ class OutcomesWithin:
             if is_former or record.spans_over > index or record.state == "unknown":
                 continue
             record.spans_over = index + 1
+            dropped_at = record.dropped_at
+            if dropped_at is not None and dropped_at <= due:
+                continue
             if not record.placed or record.group is None:
                 dropped += 1
                 continue
+            dropped_counted += dropped_at is not None and not record.counted_within
+            record.counted_within = True
             given = tuple(value for value in record.conditions if value is not None)
             decided = record.earliest[1] if record.earliest else None
             in_time = decided is not None and decided <= due + ONE_MOMENT
@@ -64,7 +74,7 @@ class OutcomesWithin:
             number = self._counted[index]
             self._counted[index] += 1
             ended.append((span, Trial(number, record.group, given, decision, due)))
-        return ended, dropped
+        return ended, dropped, dropped_counted
 
     def to_state(self) -> dict[str, Any]:
         """Return all that is kept, as JSON has it."""

@@ -55,8 +55,9 @@ class Record:
     of the decision while none is known; `labelled`: the time of its label; `earliest`: these
     times, of the group, the decision and the conditions. `began`: the time of its earliest event;
     `waited_from`: that time when waits for outcomes within a time were set, `spans_over`: how many
-    of these are over; `order`: how many trials began before. `refused`: no decision came before its
-    deadline, and that is a refusal.
+    of these are over, `counted_within`: whether it was counted at the end of one of them; `order`:
+    how many trials began before. `refused`: no decision came before its deadline, and that is a
+    refusal.
     """
 
     name: str | None
@@ -75,11 +76,17 @@ class Record:
     refused: bool = False
     waited_from: float | None = None
     spans_over: int = 0
+    counted_within: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether everything but the label is known."""
         return self.placed and (self.decision is not None or self.refused)
+
+    @property
+    def dropped_at(self) -> float | None:
+        """The deadline at which the trial was dropped without a decision; None if it was not."""
+        return self.due if self.state == "closed" and self.number < 0 else None
 
     @property
     def placed(self) -> bool:

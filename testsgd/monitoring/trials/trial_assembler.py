@@ -43,7 +43,15 @@ _OUTCOMES: dict[Phase, dict[Content, Outcome]] = {
 MOST_GROUPS = 200
 _COUNTED = ("events", "ignored", "repeated", "unknown", "late", "decided", "dropped")
 # Former versions did not count them.
-_COUNTED_NOW = ("without_decision", "favourable", "labelled", "positive")
+_COUNTED_NOW = (
+    "without_decision",
+    "favourable",
+    "labelled",
+    "positive",
+    "dropped_counted",
+    "decided_after_later",
+    "complete_after_later",
+)
 
 
 class Step(NamedTuple):
@@ -135,6 +143,7 @@ class TrialAssembler:
         self._refuses = rules.without_decision == "refused"
         self._needs_time = specification.needs_time
         self._lateness = specification.time.late
+        self._watches_time = specification.watches_time
         self._within = OutcomesWithin(specification.spans)
         self._waits = self._deadline is not None and rules.count == "deadline"
         self._records: dict[str, Record] = {}
@@ -149,6 +158,8 @@ class TrialAssembler:
         self.prior_values: tuple[str | None, ...] = (None,) * len(specification.prior_fields)
         self.time: float | None = None
         self.first_time: float | None = None
+        # The latest moments at which a trial was decided and complete.
+        self._latest: dict[str, float | None] = {"decided": None, "complete": None}
         self.counters = dict.fromkeys((*_COUNTED, *_COUNTED_NOW), 0)
 
     @property
@@ -464,6 +475,7 @@ class TrialAssembler:
         if not self._refuses or not record.placed:
             self._close(record)
             self.counters["dropped"] += 1
+            self.counters["dropped_counted"] += record.counted_within
             return []
         self.counters["without_decision"] += 1
         record.refused = True
@@ -475,13 +487,28 @@ class TrialAssembler:
         steps: list[Step] = []
         if record.number < 0:
             self._decide(record)
+            self._note_order("decided", record.time)
             steps.append(Step("decided", record.trial(None), record.time, self.prior_values))
         if not self._labelled:
             self._close(record)
         elif record.label is not None and not self._waits:
+            if self._lateness and record.time is not None and record.labelled is not None:
+                # The event that says the last of it need not be the latest one.
+                time = max(record.time, record.labelled)
+            self._note_order("complete", time)
             steps.append(Step("complete", record.trial(record.label), time, self.prior_values))
             self._close(record)
         return steps
+
+    def _note_order(self, kind: Literal["decided", "complete"], time: float | None) -> None:
+        """Count a trial that was decided or complete before another that came earlier."""
+        if time is None or not self._watches_time:
+            return
+        latest = self._latest[kind]
+        if latest is None or time >= latest:
+            self._latest[kind] = time
+        elif time + ONE_MOMENT < latest:
+            self.counters[f"{kind}_after_later"] += 1
 
     def _decide(self, record: Record) -> None:
         """Give a trial its number when all but its label is known, and set its deadline."""
@@ -540,8 +567,9 @@ class TrialAssembler:
                 steps += self._end_wait(record)
         if not self._within.spans:
             return steps
-        ended, dropped = self._within.over(self.time - self._lateness)
+        ended, dropped, counted = self._within.over(self.time - self._lateness)
         self.counters["dropped"] += dropped
+        self.counters["dropped_counted"] += counted
         steps += [Step("decided", one, one.time, self.prior_values, span) for span, one in ended]
         return sorted(steps, key=lambda step: -inf if step.time is None else step.time)
 
@@ -552,6 +580,7 @@ class TrialAssembler:
         are windows in time: the return value.
         """
         self.time = time
+        self._latest = dict.fromkeys(self._latest)
         if self.first_time is None or time >= self.first_time:
             return 0
         if step is None:
@@ -581,6 +610,7 @@ class TrialAssembler:
         if label == "drop":
             self.counters["dropped"] += 1
             return Step("dropped", record.trial(None), record.due, self.prior_values)
+        self._note_order("complete", record.due)
         return Step("complete", record.trial(label), record.due, self.prior_values)
 
     def to_state(self) -> dict[str, Any]:
@@ -593,6 +623,7 @@ class TrialAssembler:
             "groups": sorted(self._groups),
             "time": self.time,
             "first_time": self.first_time,
+            "latest": dict(self._latest),
             "counters": dict(self.counters),
             **({"within": self._within.to_state()} if self._within.spans else {}),
             **({"prior_values": list(self.prior_values)} if self.prior_values else {}),
@@ -622,6 +653,7 @@ class TrialAssembler:
         self._former_groups = _former_texts(self._groups, value_text)
         self.time = state["time"]
         self.first_time = state["first_time"]
+        self._latest |= state.get("latest", {})
         self.prior_values = tuple(state.get("prior_values", self.prior_values))
         counters = state["counters"]
         self.counters = {kind: counters[kind] for kind in _COUNTED}
