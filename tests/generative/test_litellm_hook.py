@@ -150,7 +150,7 @@ def streamed(
     failure: Exception | None = None,
     most: int = 99,
 ) -> str:
-    """Return what a client read of a stream of an obedient model, at most so many pieces."""
+    """Return what a client read of a stream of an obedient model, `most` pieces at most."""
     data = begin(hook, call)
     if "must be male" in data["messages"][0]["content"]:
         texts = ["he" if text == "she" else text for text in texts]

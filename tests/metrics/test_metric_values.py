@@ -298,7 +298,7 @@ def test_a_finding_names_no_value_of_which_the_metric_counts_no_row(metric: str)
     source = np.random.default_rng(2)
     group = source.choice(list("abcd"), 2000)
     true, said = source.integers(0, 2, (2, 2000))
-    # Of a the metric is 0, and of b it counts nobody.
+    # Of a the metric is 0, and of b it counts no row.
     said[group == "a"] = 0
     true[group == "b"] = 0
     if metric == "precision":

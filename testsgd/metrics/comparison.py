@@ -266,6 +266,10 @@ class SharesOfWhole:
             What the effect is.
         is_upper : bool
             Whether it is the upper end.
+
+        Returns
+        -------
+        numpy.ndarray of float64, shape (groups,)
         """
         none = 0.0 if measure == "difference" else 1.0
         # A larger share brings the effect nearer to none.
