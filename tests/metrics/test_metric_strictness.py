@@ -179,3 +179,32 @@ def test_a_group_without_true_labels_is_not_judged(metric: str, known: int) -> N
     anywhere = true.astype(float)
     anywhere[source.permutation(4000)[: len(of_b)]] = np.nan
     assert audit(frame, said, anywhere, **options).exit_code == 0
+
+
+def test_a_combination_without_true_labels_is_not_judged() -> None:
+    source = np.random.default_rng(9)
+    frame = pd.DataFrame(
+        {"town": source.choice(list("ab"), 6000), "gender": source.choice(list("fm"), 6000)}
+    )
+    said, true = source.integers(0, 2, (2, 6000)).astype(float)
+    options: dict[str, Any] = {"metrics": "true_positive_rate", "fail_above": 0.4, "strict": True}
+    assert audit(frame, said, true, **options).exit_code == 0
+    lost = (frame["town"] == "b") & (frame["gender"] == "f")
+    true[lost] = np.nan
+    result = audit(frame, said, true, **options)
+    assert result.exit_code == 3
+    unjudged = result.summary.metrics[0].unjudged
+    assert unjudged.uncounted == ["town = b and gender = f"]
+    assert unjudged.uncounted_share == pytest.approx(lost.mean())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_rows_that_count_by_chance_leave_no_combination_out(seed: int) -> None:
+    """A tenth of the people of each combination count, of some more than are needed, or fewer."""
+    source = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {name: source.choice(list("abcde"), 20_000, p=[0.5, 0.2, 0.15, 0.1, 0.05]) for name in "xy"}
+    )
+    said, true = (source.random((2, 20_000)) < [[0.5], [0.1]]).astype(int)
+    result = audit(frame, said, true, metrics="true_positive_rate", fail_above=0.5, strict=True)
+    assert result.summary.metrics[0].unjudged.uncounted == []

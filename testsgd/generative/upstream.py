@@ -126,7 +126,10 @@ class Upstream:
             try:
                 return self._post_once(body)
             except _PassingError as trouble:
-                if not retries_left or trouble.asked_pause > LONGEST_PAUSE:
+                if trouble.asked_pause > LONGEST_PAUSE:
+                    what = f"{trouble.error.what}, and asks to wait {trouble.asked_pause:,.0f} s"
+                    raise self._error(what, "ask it again then") from trouble.__cause__
+                if not retries_left:
                     raise trouble.error from trouble.__cause__
                 time.sleep(max(pause, trouble.asked_pause))
                 pause *= 2

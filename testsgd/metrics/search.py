@@ -70,7 +70,7 @@ class UnjudgedBy:
 
     share: float  # Of the rows that it counts.
     features: tuple[str, ...]  # Sensitive features by which no group has enough of these.
-    # Values, or ranges, with enough rows of which it counts too few, and their share of all rows.
+    # Groups with enough rows of which it counts too few, and their share of all rows.
     uncounted: tuple[str, ...] = ()
     uncounted_share: float = 0.0
 
@@ -270,7 +270,7 @@ def _unjudged_by(
         max_dilution=parameters.max_dilution,
         rows=cells.counted[index],
     )
-    uncounted, uncounted_share = _uncounted_values(cells, rule_sets, compared, fewest)
+    uncounted, uncounted_share = _uncounted_groups(cells, index, rule_sets, compared, fewest)
     return UnjudgedBy(
         share=unjudged.rows / max(1, found.counted),
         features=unjudged.features,
@@ -279,28 +279,31 @@ def _unjudged_by(
     )
 
 
-def _uncounted_values(
-    cells: MetricCells, rule_sets: FrequentRuleSets, compared: Compared, fewest: int
+def _uncounted_groups(
+    cells: MetricCells, index: int, rule_sets: FrequentRuleSets, compared: Compared, fewest: int
 ) -> tuple[tuple[str, ...], float]:
-    """Return the values with enough rows of which a metric counts too few, and their share.
+    """Return the groups with enough rows of which a metric counts too few, and their share.
 
-    Of the rows that the metric counts they are a small share, or none; it is of all rows.
+    Of the rows that the metric counts they are a small share, or none; it is of all rows. A
+    combination of values has few that count by chance as well, so it is among these only if it
+    would have twice as many as are needed, were they counted as often as those of all rows.
     """
-    is_uncounted = (rule_sets.sums[0] >= fewest) & (compared.counted < fewest)
-    groups = np.flatnonzero(is_uncounted & (rule_sets.rule_counts() == 1))
-    if len(groups) == 0:
-        return (), 0.0
-    members = rule_sets.members(groups, cells.contingency)
-    share = cells.rows[members.any(axis=0)].sum() / cells.rows.sum()
-    # Small groups first: one that is made up of some that are named is not named itself.
+    rows = rule_sets.sums[0]
+    rules = rule_sets.rule_counts()
+    usual = rows * (cells.counted[index].sum() / cells.rows.sum())
+    is_uncounted = (rows >= fewest) & (compared.counted < fewest)
+    groups = np.flatnonzero(is_uncounted & ((rules == 1) | (usual >= 2 * fewest)))
+    # Few rules and few rows first: a group that is made up of some that are named is not named.
+    groups = groups[np.lexsort((rows[groups], rules[groups]))]
     named: list[int] = []
-    seen = np.zeros(members.shape[1], dtype=bool)
-    for index in np.argsort(rule_sets.sums[0][groups], kind="stable").tolist():
-        if (members[index] & ~seen).any():
-            named.append(index)
-            seen |= members[index]
-    texts = rule_sets.texts(groups[sorted(named)])
-    return tuple(str(text) for text in texts), float(share)
+    seen = np.zeros(cells.contingency.cells, dtype=bool)
+    for group in groups:
+        members = rule_sets.members(np.array([group]), cells.contingency)[0]
+        if (members & ~seen).any():
+            named.append(int(group))
+            seen |= members
+    texts = rule_sets.texts(np.array(named, dtype=np.intp)) if named else ()
+    return tuple(str(text) for text in texts), float(cells.rows[seen].sum() / cells.rows.sum())
 
 
 def _with_reference(

@@ -191,7 +191,7 @@ class MetricUnjudged(Part):
     )
     uncounted: list[str] = Field(
         default_factory=list,
-        description="values, or ranges, with enough rows of which the metric counts too few",
+        description="groups with enough rows of which the metric counts too few",
     )
     uncounted_share: Share = Field(0.0, description="their share of all rows")
 

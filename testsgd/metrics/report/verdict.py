@@ -44,6 +44,9 @@ from testsgd.report.formatting import (
     shorten,
 )
 
+# Groups without enough rows that count, in one sentence.
+_MOST_NAMED = 5
+
 # Characters of the expression that rows were chosen by, in the headline.
 _LONGEST_CHOICE = 120
 
@@ -345,11 +348,15 @@ def _lacking_sentences(summary: MetricsSummary) -> list[str]:
 
 
 def _uncounted_sentence(title: str, unjudged: MetricUnjudged, allowed: float) -> str:
-    """Write that a metric counts too few rows of some values."""
+    """Write that a metric counts too few rows of some groups."""
+    named = unjudged.uncounted[:_MOST_NAMED]
+    further = len(unjudged.uncounted) - len(named)
+    if further:
+        named = [*named, plural(further, "further group")]
     return (
-        f"Not enough evidence: too few rows with {series(unjudged.uncounted)} count for the "
-        f"{title}, and these are {percent(unjudged.uncounted_share)} of all rows, more than the "
-        f"{share(allowed)} allowed."
+        f"Not enough evidence: too few rows with {series(named)} count for the {title}, and these "
+        f"are {percent(unjudged.uncounted_share)} of all rows, more than the {share(allowed)} "
+        "allowed."
     )
 
 
